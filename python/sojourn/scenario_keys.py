@@ -743,6 +743,13 @@ class Keys:
         of the rate).
     burst_down
         Size text: the same from server to client.
+    service_interval_up
+        Time text: if not zero, the link serves in bursts only, at multiples of this, as links do that aggregate or are
+        granted their time (Wi-Fi, DOCSIS): each burst carries what the rate carries in that time, and what the queue
+        does not fill of it is lost. At least 100 us, at most 100 ms; it takes the place of the token bucket. Only on
+        `sim`. Default: `"0s"`.
+    service_interval_down
+        Time text: the same from server to client. Default: `"0s"`.
     edge_rate
         Rate text: rate of the links at the edges (default: infinitely fast).
     edge_burst
@@ -801,6 +808,8 @@ class Keys:
     qdisc_down: str | None = None
     burst_up: str | None = None
     burst_down: str | None = None
+    service_interval_up: str | None = None
+    service_interval_down: str | None = None
     edge_rate: str | None = None
     edge_burst: str | None = None
     edge_limit: int | None = None

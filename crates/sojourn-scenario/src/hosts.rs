@@ -1,6 +1,6 @@
 //! What the hosts of each back end, and what is between them, cannot do.
 
-use crate::{Backend, Scenario, ScenarioError, fail};
+use crate::{Backend, Direction, Scenario, ScenarioError, fail};
 use sojourn_tcp::cc::SlowStart;
 use sojourn_tcp::{EcnMode, ReceiveBuffer, Variant};
 use sojourn_units::Duration;
@@ -44,6 +44,13 @@ pub(crate) fn check_real(s: &Scenario, backend: Backend) -> Result<(), ScenarioE
             }
         };
         return refuse("delay_tick", &s.delay_tick, why);
+    }
+    for direction in Direction::ALL {
+        let every = s.bottleneck(direction).service_interval;
+        if !every.is_zero() {
+            let why = format!("the {name} back end's link serves all the time");
+            return refuse(&format!("service_interval_{}", direction.name()), &every, &why);
+        }
     }
     for (field, jitter) in [("jitter_up", s.jitter_up), ("jitter_down", s.jitter_down)] {
         if backend == Backend::Live && !jitter.is_zero() {

@@ -7,7 +7,16 @@ use sojourn_qdisc::Discipline;
 use sojourn_units::Duration;
 
 /// Keys of the path with one bottleneck that a topology has no place for.
-const FOREIGN: [&str; 6] = ["wifi", "flusher", "edge_rate", "edge_burst", "edge_limit", "delay_tick"];
+const FOREIGN: [&str; 8] = [
+    "wifi",
+    "flusher",
+    "edge_rate",
+    "edge_burst",
+    "edge_limit",
+    "delay_tick",
+    "service_interval_up",
+    "service_interval_down",
+];
 
 impl Scenario {
     /// Completes a topology, and has the path, and all traffic on it, say what follows from it: the rates and disciplines
@@ -27,7 +36,12 @@ impl Scenario {
         }
         let is_written = |key: &str| written.get(key).is_some_and(|value| !value.is_null());
         for key in FOREIGN {
-            let is_default = key == "delay_tick" && self.delay_tick.is_zero();
+            let is_default = match key {
+                "delay_tick" => self.delay_tick.is_zero(),
+                "service_interval_up" => self.service_interval_up.is_zero(),
+                "service_interval_down" => self.service_interval_down.is_zero(),
+                _ => false,
+            };
             if is_written(key) && !is_default {
                 return fail(key, "given", "absent with topology");
             }

@@ -9,6 +9,8 @@ use sojourn_units::{Bytes, Duration, Rate};
 pub const EDGE_LIMIT: u32 = 1000;
 /// Most of them.
 const EDGE_LIMIT_MAX: u32 = 1_000_000;
+/// Between the bursts of a link that serves in bursts only, the smallest and the largest time.
+const SERVICE_INTERVAL: (Duration, Duration) = (Duration::from_micros(100), Duration::from_millis(100));
 /// Largest extra delay.
 const JITTER_MAX: Duration = Duration::from_secs(10);
 
@@ -47,6 +49,8 @@ pub struct BottleneckScenario {
     pub burst: Bytes,
     /// What befalls packets on the long link after it.
     pub impairment: Impairment,
+    /// If not zero, the link serves in bursts only, at multiples of this.
+    pub service_interval: Duration,
 }
 
 /// Checks the links at the edges; `frame` is the largest frame of the scenario, bytes.
@@ -85,6 +89,10 @@ pub(crate) fn check_bottleneck(
 ) -> Result<(), ScenarioError> {
     let name = direction.name();
     check_bucket(&format!("burst_{name}"), side.burst, side.rate, frame)?;
+    if !side.service_interval.is_zero() {
+        let field = format!("service_interval_{name}");
+        within(&field, side.service_interval, SERVICE_INTERVAL.0, SERVICE_INTERVAL.1)?;
+    }
     let Impairment { loss, jitter } = side.impairment;
     if !(0.0..1.0).contains(&loss) {
         let rule = "a probability, at least 0 and less than 1";

@@ -47,6 +47,16 @@ pub struct Scenario {
     pub burst_up: Option<Bytes>,
     /// The same from server to client.
     pub burst_down: Option<Bytes>,
+    /// If not zero, the link serves in bursts only, at multiples of this, as links do that aggregate or are granted their
+    /// time (Wi-Fi, DOCSIS): each burst carries what the rate carries in that time, and what the queue does not fill of it is
+    /// lost. At least 100 us, at most 100 ms; it takes the place of the token bucket. Only on `sim`.
+    #[serde(deserialize_with = "or_default", skip_serializing_if = "is_default")]
+    #[schemars(extend("default" = "0s"))]
+    pub service_interval_up: Duration,
+    /// The same from server to client.
+    #[serde(deserialize_with = "or_default", skip_serializing_if = "is_default")]
+    #[schemars(extend("default" = "0s"))]
+    pub service_interval_down: Duration,
     /// Rate of the links at the edges (default: infinitely fast).
     pub edge_rate: Option<Rate>,
     /// Depth of the token buckets that shape those links, through which a frame passes at once if they are full, as on a kernel
@@ -126,6 +136,8 @@ impl Default for Scenario {
             qdisc_down: qdisc,
             burst_up: None,
             burst_down: None,
+            service_interval_up: Duration::ZERO,
+            service_interval_down: Duration::ZERO,
             edge_rate: None,
             edge_burst: None,
             edge_limit: EDGE_LIMIT,
@@ -180,6 +192,10 @@ impl Scenario {
             qdisc: qdisc.clone(),
             burst: burst.unwrap_or_else(|| usual_burst(rate, Bytes::new(self.largest_frame()))),
             impairment: Impairment { loss, jitter },
+            service_interval: match direction {
+                Direction::Up => self.service_interval_up,
+                Direction::Down => self.service_interval_down,
+            },
         }
     }
 

@@ -96,6 +96,7 @@ impl LinkScenario {
                 loss: self.loss,
                 jitter: self.jitter,
             },
+            service_interval: Duration::ZERO,
         })
     }
 

@@ -19,6 +19,7 @@ mod calendar;
 mod draws;
 mod ends;
 pub mod flusher;
+mod grants;
 mod histogram;
 mod link;
 mod meter;

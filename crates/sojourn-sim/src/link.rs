@@ -1,6 +1,7 @@
 //! A link: an egress with a rate and a queue discipline, and a delay.
 
 use crate::calendar::Slot;
+use crate::grants::Grants;
 use crate::meter::Meter;
 use crate::network::{Hop, Shaping};
 use crate::packet::{Packet, Segments};
@@ -19,6 +20,8 @@ pub(crate) enum Shaped<Q> {
     Bucket(Box<Tbf<Packet, Q>>),
     /// A wire of this rate: a packet arrives when its last bit does.
     Wire { rate: Rate, qdisc: Box<Q>, free_at: Time },
+    /// A link that serves in bursts.
+    Grants(Box<Grants<Q>>),
 }
 
 /// How an egress paces packets.
@@ -59,6 +62,7 @@ impl<Q: Below> Shaped<Q> {
                 qdisc: Box::new(qdisc),
                 free_at: Time::ZERO,
             },
+            Shaping::Grants { every } => Self::Grants(Box::new(Grants::new(rate, every, qdisc))),
         })
     }
 
@@ -66,6 +70,7 @@ impl<Q: Below> Shaped<Q> {
         match self {
             Self::Bucket(tbf) => tbf.child(),
             Self::Wire { qdisc, .. } => qdisc,
+            Self::Grants(grants) => grants.child(),
         }
     }
 
@@ -73,6 +78,7 @@ impl<Q: Below> Shaped<Q> {
         match self {
             Self::Bucket(tbf) => tbf.child_mut(),
             Self::Wire { qdisc, .. } => qdisc,
+            Self::Grants(grants) => grants.child_mut(),
         }
     }
 
@@ -81,13 +87,14 @@ impl<Q: Below> Shaped<Q> {
         match self {
             Self::Bucket(tbf) => tbf.set_rate(to, burst)?,
             Self::Wire { rate, .. } => *rate = to,
+            Self::Grants(grants) => grants.set_rate(to),
         }
         Ok(())
     }
 
     fn sending(&self, now: Time) -> Duration {
         match self {
-            Self::Bucket(_) => Duration::ZERO,
+            Self::Bucket(_) | Self::Grants(_) => Duration::ZERO,
             Self::Wire { free_at, .. } => free_at.since(now),
         }
     }
@@ -98,6 +105,7 @@ impl<Q: Below> Shaped<Q> {
         let (rate, qdisc, free_at) = match self {
             Self::Bucket(tbf) => return tbf.pass(size, now).then_some(Duration::ZERO),
             Self::Wire { rate, qdisc, free_at } => (rate, qdisc, free_at),
+            Self::Grants(_) => return None,
         };
         if *free_at > now || !qdisc.lets_pass(size) {
             return None;
@@ -113,6 +121,7 @@ impl<Q: Below> Shaped<Q> {
         match self {
             Self::Bucket(tbf) => tbf.enqueue(packet, now, drops),
             Self::Wire { qdisc, .. } => qdisc.enqueue(packet, now, drops),
+            Self::Grants(grants) => grants.child_mut().enqueue(packet, now, drops),
         };
     }
 
@@ -120,6 +129,7 @@ impl<Q: Below> Shaped<Q> {
     fn next(&mut self, now: Time, drops: &mut dyn DropSink<Packet>) -> (Next<Packet>, Duration) {
         match self {
             Self::Bucket(tbf) => (tbf.next(now, drops), Duration::ZERO),
+            Self::Grants(grants) => (grants.next(now, drops), Duration::ZERO),
             Self::Wire { rate, qdisc, free_at } => {
                 if *free_at > now {
                     // An empty FIFO has nothing to do when the wire falls free; a packet that comes before finds it
@@ -190,10 +200,10 @@ impl Pacing {
     pub(crate) fn wire_rate(&self) -> Option<Rate> {
         match self {
             Self::Plain(Shaped::Wire { rate, .. }) => Some(*rate),
-            Self::Plain(Shaped::Bucket(_)) => None,
+            Self::Plain(Shaped::Bucket(_) | Shaped::Grants(_)) => None,
             Self::Told(shaped) => match &**shaped {
                 Shaped::Wire { rate, .. } => Some(*rate),
-                Shaped::Bucket(_) => None,
+                Shaped::Bucket(_) | Shaped::Grants(_) => None,
             },
         }
     }

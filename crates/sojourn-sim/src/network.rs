@@ -72,6 +72,11 @@ pub enum Shaping {
     },
     /// A wire: a packet arrives when its last bit does.
     Wire,
+    /// A link that serves in bursts only, at multiples of a time. Each burst carries what the rate carries in that time.
+    Grants {
+        /// From one burst to the next; not zero.
+        every: Duration,
+    },
 }
 
 /// The sending side of a link that has a rate.

@@ -9,6 +9,7 @@ fn any_json() -> impl Strategy<Value = Value> {
     let key = prop_oneof![
         4 => prop::sample::select(vec![
             "experiment", "duration", "lead", "up", "down", "rtt", "qdisc_up", "qdisc_down", "burst_up", "burst_down",
+            "service_interval_up",
             "edge_rate", "start_jitter", "spare_acks", "sample_interval", "tcp", "flows", "probes", "seed", "name", "kind",
             "direction", "congestion_control", "start", "bytes", "rate", "interval", "timeout", "size", "mss",
             "web", "page", "objects", "workers", "think_time", "request_bytes", "header_bytes", "dns", "codec", "frame",

@@ -87,6 +87,7 @@ impl Paths {
                 burst: b.burst,
                 qdisc: modelled(name, &b)?,
                 impairment: b.impairment,
+                service_interval: b.service_interval,
             })
         };
         let spec = DumbbellSpec {

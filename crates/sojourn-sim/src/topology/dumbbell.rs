@@ -18,6 +18,8 @@ pub struct Bottleneck {
     pub qdisc: QdiscSpec,
     /// What befalls packets after it.
     pub impairment: Impairment,
+    /// If not zero, it serves in bursts only, at multiples of this.
+    pub service_interval: Duration,
 }
 
 impl Bottleneck {
@@ -29,6 +31,7 @@ impl Bottleneck {
             burst: usual_burst(rate, Bytes::new(u64::from(UDP_FRAME))),
             qdisc,
             impairment: Impairment::default(),
+            service_interval: Duration::ZERO,
         }
     }
 }
@@ -241,7 +244,13 @@ fn bottleneck(spec: &DumbbellSpec, side: &Bottleneck, name: &str, from: &str) ->
     NamedLink {
         egress: Some(EgressSpec {
             rate: side.rate,
-            shaping: Shaping::TokenBucket { burst: side.burst },
+            shaping: if side.service_interval.is_zero() {
+                Shaping::TokenBucket { burst: side.burst }
+            } else {
+                Shaping::Grants {
+                    every: side.service_interval,
+                }
+            },
             qdisc: side.qdisc.clone(),
             name: Some(name.to_owned()),
             spare_acks: spec.spare_acks,

@@ -135,6 +135,7 @@ fn the_dumbbell_names_its_links_by_what_they_are_for() {
         burst: Bytes::new(1514),
         qdisc: QdiscSpec::parse("fq_codel", None).expect("valid"),
         impairment: Impairment::default(),
+        service_interval: Duration::ZERO,
     };
     let spec = DumbbellSpec {
         up: side(1),

@@ -109,6 +109,10 @@ fn linux_refuses_what_a_kernel_cannot_do() {
             "spare_acks is true, but the linux back end's queues drop what the kernel drops: leave it out",
         ),
         (
+            json!({"service_interval_up": "4ms"}),
+            "service_interval_up is 4ms, but the linux back end's link serves all the time: leave it out",
+        ),
+        (
             json!({"delay_tick": "4ms"}),
             "delay_tick is 4ms, but the linux back end's delay is the kernel's own, which lets a packet out when it is due: \
              leave it out",
@@ -240,6 +244,10 @@ fn live_refuses_what_it_has_not() {
         (
             json!({"jitter_up": "5ms"}),
             "jitter_up is 5ms, but the live back end's delay cannot vary and keep the order of packets: leave it out",
+        ),
+        (
+            json!({"service_interval_down": "4ms"}),
+            "service_interval_down is 4ms, but the live back end's link serves all the time: leave it out",
         ),
         (
             json!({"delay_tick": "4ms"}),

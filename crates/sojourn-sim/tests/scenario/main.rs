@@ -23,7 +23,7 @@ fn unknown_keys_are_named_with_their_place_and_what_may_stand_there() {
         (
             with(&base(), json!({"color": "red"})),
             "key \"color\" is unknown, but must be one of experiment, duration, lead, up, down, rtt, qdisc_up, qdisc_down, \
-             burst_up, burst_down, edge_rate, edge_burst, edge_limit, loss_up, loss_down, jitter_up, jitter_down, delay_tick, \
+             burst_up, burst_down, service_interval_up, service_interval_down, edge_rate, edge_burst, edge_limit, loss_up, loss_down, jitter_up, jitter_down, delay_tick, \
              start_jitter, spare_acks, sample_interval, tcp, flows, probes, web, downloads, wifi, topology, flusher, \
              seed",
         ),
@@ -180,6 +180,10 @@ fn values_out_of_range_are_told_with_the_range() {
         (
             with(&of("burst_up", "1gb"), json!({"up": "1kbit"})),
             "burst_up is 1gb, but must be at most what 1kbit sends in a day",
+        ),
+        (
+            of("service_interval_up", "50us"),
+            "service_interval_up is 50us, but must be 100us to 100ms",
         ),
         (
             of("qdisc_up", "codel target 0ms"),
