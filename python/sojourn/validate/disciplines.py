@@ -8,11 +8,14 @@ and today's drops up to 64.
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from sojourn import _native
 from sojourn.errors import ParamError
+from sojourn.kernel.cache import version_key
+from sojourn.scenario import Scenario
 
 #: Of the presets, whose kernel is not the one that is compared with.
 _OLD_KERNEL = " variant linux-3.14"
@@ -20,6 +23,11 @@ _VARIANT = "variant"
 #: Of presets with the behaviour of ns-2, which no kernel has.
 _OF_NS2 = "_ns2"
 _PRESETS = ("gbw:", "rural:")
+#: Kinds that behave otherwise from a version of Linux on, and the variant of the simulator that does so, too. fq has
+#: bands from 6.8 on, and a packet that need not wait passes its flows by.
+_SINCE = {"fq": ((6, 8), "linux-7.3")}
+#: Between a discipline and those below it.
+_BELOW = " ; "
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -78,6 +86,25 @@ def named_disciplines(texts: Sequence[str]) -> tuple[Discipline, ...]:
             message = f"qdisc is {text!r}, but the kernel has no variant ns2: leave {_OF_NS2} away"
             raise ParamError(message)
     return tuple(_one(text) for text in texts)
+
+
+def as_in(scenario: Scenario, release: str) -> Scenario:
+    """Return the scenario whose disciplines behave in the simulator as in a kernel of this release (`uname -r`)."""
+    ways = {way: getattr(scenario, way) for way in ("qdisc_up", "qdisc_down")}
+    changed = {way: _text_in(text, release) for way, text in ways.items() if isinstance(text, str)}
+    return scenario if ways == changed else dataclasses.replace(scenario, **changed)
+
+
+def _text_in(text: str, release: str) -> str:
+    parts = text.split(_BELOW)
+    for place, part in enumerate(parts):
+        words = part.split()
+        # What is below another begins with `qdisc parent CLASS`.
+        kind = words[3] if words[:2] == ["qdisc", "parent"] and len(words) > 3 else words[0] if words else ""
+        version, variant = _SINCE.get(kind, ((), ""))
+        if variant and version_key(release) >= version and _VARIANT not in words:
+            parts[place] = f"{part} {_VARIANT} {variant}"
+    return _BELOW.join(parts)
 
 
 def _table_1(name: str) -> Discipline:

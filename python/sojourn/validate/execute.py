@@ -7,10 +7,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from sojourn import backends, rounds, runner
-from sojourn.lazy import chained
+from sojourn.lazy import chained, mapped
 from sojourn.scenario import Scenario
 from sojourn.store.run import Run
 from sojourn.store.run_store import RunStore
+from sojourn.validate.disciplines import as_in
 from sojourn.validate.grid import Cell
 from sojourn.validate.units import bits_per_s, seconds
 
@@ -71,9 +72,13 @@ def pairs_of(real: Sequence[str]) -> tuple[Pair, ...]:
 def run_pairs(
     cells: Sequence[Cell], repeats: Repeats, run_plan: RunPlan, real: Sequence[str] = (KERNEL,)
 ) -> dict[Pair, list[Both]]:
-    """Run every cell: on the real back ends first, which may not be there and take longer, then in the simulator."""
+    """Run every cell: on the real back ends first, which may not be there and take longer, then in the simulator.
+
+    The simulator's disciplines behave as those of the kernel's release.
+    """
     runs = {name: run_plan(_repeated(cells, repeats.kernel), name, TITLES[name]) for name in real}
-    runs[SIM] = run_plan(_repeated(cells, repeats.sim), SIM, "sim")
+    release = _release(runs.get(KERNEL, []))
+    runs[SIM] = run_plan(mapped(lambda one: as_in(one, release), _repeated(cells, repeats.sim)), SIM, "sim")
 
     def of_cell(name: str, place: int) -> tuple[Run, ...]:
         number = repeats.sim if name == SIM else repeats.kernel
@@ -86,6 +91,11 @@ def run_pairs(
         ]
         for pair in pairs_of(real)
     }
+
+
+def _release(runs: Sequence[Run]) -> str:
+    """Return the release of the kernel that made the runs; nothing if none did."""
+    return str(runs[0].record.get("kernel", {}).get("release", "")) if runs else ""
 
 
 def spec_of(backend: str, kernel: str | None) -> str:
