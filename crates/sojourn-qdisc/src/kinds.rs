@@ -98,6 +98,14 @@ macro_rules! disciplines {
                 }
             }
 
+            /// Whether it looks at code points or hosts.
+            pub(crate) fn reads_identity(&self) -> bool {
+                match self {
+                    $(Self::$Kind(own) => own.reads_identity(),)+
+                    $(Self::$Over(own, _) => own.reads_identity(),)+
+                }
+            }
+
             /// Whether it looks at acknowledgements itself.
             pub(crate) fn reads_acks(&self) -> bool {
                 match self {

@@ -50,7 +50,7 @@ mod testing;
 
 pub use ack::AckFacts;
 pub use cake::{Cake, CakeAckFilter, CakeFlowMode, CakeLinkLayer, CakeParams, CakeTins};
-pub use codel::{Codel, CodelParams, CodelState, CodelStats, CodelVariant, codel_dequeue};
+pub use codel::{Codel, CodelParams, CodelState, CodelStats, CodelVariant, Selector, codel_dequeue};
 pub use descriptor::{Counters, Descriptor, DropCounters};
 pub use discipline::{Discipline, kernel_options};
 pub use dualpi2::{DualPi2, DualPi2Params, StepThreshold};

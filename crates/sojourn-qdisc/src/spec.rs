@@ -124,6 +124,20 @@ impl QdiscSpec {
         self.0.reads_acks() || self.0.classes().is_some_and(below)
     }
 
+    /// Whether it looks at code points or hosts (see [`Descriptor::reads_identity`](crate::Descriptor)). A class may hold
+    /// any discipline, so one with classes does.
+    ///
+    /// ```
+    /// use sojourn_qdisc::QdiscSpec;
+    /// let of = |text| QdiscSpec::parse(text, None).unwrap().reads_identity();
+    /// assert!(!of("fq_codel ce_threshold 1ms ce_threshold_selector 0x01/0x01")); // the ECN field alone
+    /// assert!(of("fq_codel ce_threshold 1ms ce_threshold_selector 0xb8/0xfc")); // packets of EF
+    /// ```
+    #[must_use]
+    pub fn reads_identity(&self) -> bool {
+        self.0.reads_identity()
+    }
+
     /// What the discipline comes to at most. Nothing is built, so it costs nothing, whatever the parameters are.
     ///
     /// ```

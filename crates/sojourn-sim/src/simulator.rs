@@ -274,7 +274,7 @@ impl Simulator {
                     own: None,
                 }),
             };
-            let asks = |e: &&EgressSpec| descriptor(e.qdisc.kind()).is_some_and(|about| about.reads_identity);
+            let asks = |e: &&EgressSpec| e.qdisc.reads_identity();
             askers.extend(spec.egress.as_ref().filter(asks).map(|e| (i as u16, e.clone())));
             spared.push(spec.egress.as_ref().filter(|e| e.spare_acks).map(|_| Spared::default()));
             let wire = egress.as_ref().is_some_and(|e| e.pacing.wire_rate().is_some());

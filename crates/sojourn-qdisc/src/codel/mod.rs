@@ -19,6 +19,7 @@ use crate::fifo::MTU;
 use crate::param::{in_range, positive_time};
 use crate::{DropReason, DropSink, Dropped, Packet, ParamError, Queued};
 use sojourn_units::{Bytes, Duration, Time};
+use std::fmt;
 
 /// Whose reading of the algorithm.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -72,6 +73,36 @@ impl CodelVariant {
     }
 }
 
+/// Bits of the byte of traffic class (code point and ECN field) and what they must be.
+///
+/// Source: Linux `ce_threshold_selector` and `ce_threshold_mask`; tc-fq_codel(8): with `0x01/0x01` only packets of ECT(1)
+/// and CE.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Selector {
+    /// What they must be.
+    pub value: u8,
+    /// Which are looked at; with none, every packet is selected.
+    pub mask: u8,
+}
+
+impl fmt::Display for Selector {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "0x{:02x}/0x{:02x}", self.value, self.mask)
+    }
+}
+
+impl Selector {
+    /// Whether a packet is selected.
+    pub(crate) fn selects<P: Packet>(self, packet: &P) -> bool {
+        (packet.dscp() << 2 | packet.ecn().bits()) & self.mask == self.value || self.mask == 0
+    }
+
+    /// Whether it looks at the code point, and not at the ECN field alone.
+    pub(crate) const fn reads_dscp(self) -> bool {
+        self.mask >> 2 != 0
+    }
+}
+
 /// What is given.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CodelParams {
@@ -83,6 +114,8 @@ pub struct CodelParams {
     pub ecn: bool,
     /// Mark every ECN-capable packet whose sojourn exceeds this.
     pub ce_threshold: Option<Duration>,
+    /// Of which packets alone; `None` for all.
+    pub ce_threshold_selector: Option<Selector>,
     /// No drop while at most so much is queued. Source: RFC 8289 section 5.2, the interface's MTU.
     pub mtu: Bytes,
     /// Whose reading of the algorithm.
@@ -103,6 +136,7 @@ impl CodelParams {
         interval: Duration::from_millis(100),
         ecn: false,
         ce_threshold: None,
+        ce_threshold_selector: None,
         mtu: MTU,
         variant: CodelVariant::Linux,
     };
@@ -336,7 +370,10 @@ pub fn codel_dequeue<P: Packet>(
             head = next?.0;
         }
     }
-    if params.ce_threshold.is_some_and(|limit| state.last_delay > limit) && mark(&mut head.packet) {
+    if params.ce_threshold.is_some_and(|limit| state.last_delay > limit)
+        && params.ce_threshold_selector.is_none_or(|one| one.selects(&head.packet))
+        && mark(&mut head.packet)
+    {
         stats.ce_mark += 1;
         marked = true;
     }

@@ -1,13 +1,14 @@
 //! `fq_codel` as `tc` knows it. Source: tc-fq_codel(8).
 
 use super::{FqCodel, FqCodelParams, FqCodelVariant, SfqCodel};
+use crate::codel::Selector;
 use crate::descriptor::{Counters, Descriptor, DropCounters};
 use crate::footprint::Footprint;
-use crate::grammar::measures::{Flag, Memory, Number, Packets, SizeTo, Time};
-use crate::grammar::model::{CHECKED, Either, Model, Plain, Variant};
+use crate::grammar::measures::{Flag, Masked, Memory, Number, Packets, SizeTo, Time};
+use crate::grammar::model::{CHECKED, Either, Model, Plain, Variant, table};
 use crate::grammar::words::{Word, words};
-use crate::netlink::Form::U32;
-use crate::netlink::{Layout, Row, rows};
+use crate::netlink::Form::{U8, U32};
+use crate::netlink::{Layout, Named, OptionValue, Row, rows};
 use crate::{CodelVariant, Packet, ParamError};
 
 impl Model for FqCodelParams {
@@ -37,6 +38,8 @@ impl Model for FqCodelParams {
         ["interval"]: Time = codel.interval,
             "how long the delay must stay above target before the first drop; about the largest common RTT";
         ["ce_threshold"]: Time = codel.ce_threshold, "mark every ECN-capable packet that was queued longer";
+        ["ce_threshold_selector"]: Masked = codel.ce_threshold_selector,
+            "with ce_threshold: only packets whose byte of traffic class is this under a mask; 0x01/0x01 is L4S";
         ["memory_limit"]: Memory = memory_limit, "memory of all queued packets, counted as the kernel allocates it";
         ["ecn", "noecn"]: Flag = codel.ecn, "mark ECN-capable packets instead of dropping them";
         ["drop_batch"]: Packets = drop_batch, if |p| p.variant == FqCodelVariant::Linux, "most packets dropped at one overflow";
@@ -71,6 +74,20 @@ impl Model for FqCodelParams {
         self.variant = FqCodelVariant::Linux;
         self.codel.variant = CodelVariant::Linux;
     }
+    fn kernel(&self) -> Result<Vec<Named>, ParamError> {
+        let mut told = table::<Self>().for_kernel(self)?;
+        if let Some(Selector { value, mask }) = self.codel.ce_threshold_selector {
+            let number = |name: &str, n: u8| (name.to_owned(), OptionValue::Number(n.into()));
+            told.extend([
+                number("ce_threshold_selector", value),
+                number("ce_threshold_mask", mask),
+            ]);
+        }
+        Ok(told)
+    }
+    fn reads_identity(&self) -> bool {
+        self.codel.ce_threshold_selector.is_some_and(Selector::reads_dscp)
+    }
     fn footprint(&self) -> Footprint {
         Footprint::new(u64::from(self.limit), u64::from(self.flows), 0)
     }
@@ -100,4 +117,5 @@ const COUNTERS: &[Row] = rows! {
 const ATTRIBUTES: &[Row] = rows! {
     U32 => "target_us" "limit" "interval_us" "ecn" "flows" "quantum_bytes" "ce_threshold_us" "drop_batch"
          "memory_limit_bytes";
+    U8 => "ce_threshold_selector" "ce_threshold_mask";
 };

@@ -150,6 +150,22 @@ impl FqCodelParams {
                 return Err(ParamError::new(KIND, "memory_limit", memory.to_string(), rule));
             }
         }
+        if let Some(selector) = self.codel.ce_threshold_selector {
+            let refuse = |rule: String| {
+                Err(ParamError::new(
+                    KIND,
+                    "ce_threshold_selector",
+                    selector.to_string(),
+                    rule,
+                ))
+            };
+            if self.variant != FqCodelVariant::Linux {
+                return refuse(format!("absent with variant {}", self.variant.name()));
+            }
+            if self.codel.ce_threshold.is_none() {
+                return refuse("absent without ce_threshold".to_owned());
+            }
+        }
         if self.variant == FqCodelVariant::Ns2 {
             if self.codel.ecn {
                 let rule = "noecn with variant ns2, which marks nothing";

@@ -169,3 +169,29 @@ fn rounds_without_anybody_served_are_skipped_and_change_nothing() {
     let order: Vec<u64> = drain(&mut b, ms(0));
     assert_eq!(order, small.iter().map(|&(id, _)| id).collect::<Vec<_>>());
 }
+
+/// tc-fq_codel(8): with `0x01/0x01` the threshold is for ECT(1), and CE has that bit, too. Packets wait 3 ms.
+#[test]
+fn a_selector_keeps_the_threshold_from_other_packets() {
+    use sojourn_units::Ecn::{Ce, Ect0, Ect1, NotEct};
+    for (selector, expected) in [
+        ("", [false, true, true, true]),
+        ("ce_threshold_selector 0x01/0x01", [false, false, true, true]),
+        ("ce_threshold_selector 0x02/0x03", [false, true, false, false]),
+        ("ce_threshold_selector 0x00/0x00", [false, true, true, true]),
+        ("ce_threshold_selector 0xb8/0xfc", [false; 4]), // of EF, and these have no code point
+    ] {
+        let mut b = bench(&format!("fq_codel ce_threshold 1ms {selector}"));
+        for ecn in [NotEct, Ect0, Ect1, Ce] {
+            b.put_packet(
+                ms(0),
+                TestPacket {
+                    ecn,
+                    ..TestPacket::new(0, 100, 0)
+                },
+            );
+        }
+        let marked: Vec<bool> = (0..4).map(|_| b.take(ms(3)).unwrap().marked).collect();
+        assert_eq!(marked, expected, "{selector:?}");
+    }
+}

@@ -2,6 +2,7 @@
 
 use super::numbers::Numbers;
 use crate::ParamError;
+use crate::codel::Selector;
 use sojourn_units::{Bytes, Duration, Rate, UnitError, parse_bytes, parse_duration, parse_rate};
 
 /// The unit of a word that is a flag.
@@ -100,6 +101,25 @@ impl<'a> Given<'a> {
             let rule = "a hexadecimal number of at most four digits, such as 12";
             ParamError::new(self.kind, self.field, format!("{:?}", self.value), rule)
         })
+    }
+
+    /// What bits of a byte must be, such as `0x01/0x01`: a value, and the bits that are looked at.
+    pub(crate) fn selector(&self) -> Result<Selector, ParamError> {
+        let byte = |text: &str| match text.strip_prefix("0x") {
+            Some(digits) if digits.bytes().all(|b| b.is_ascii_hexdigit()) => u8::from_str_radix(digits, 16).ok(),
+            None if text.bytes().all(|b| b.is_ascii_digit()) => text.parse().ok(),
+            _ => None,
+        };
+        let parts = self.value.split_once('/');
+        let pair = parts.and_then(|(value, mask)| Some((byte(value)?, byte(mask)?)));
+        let (value, mask) = pair.ok_or_else(|| {
+            let rule = "a value and a mask, two bytes with a slash between, such as 0x01/0x01";
+            ParamError::new(self.kind, self.field, format!("{:?}", self.value), rule)
+        })?;
+        if value & !mask != 0 {
+            return Err(self.error("a value within its mask: no packet is like that"));
+        }
+        Ok(Selector { value, mask })
     }
 
     /// Whole numbers with gaps between them.

@@ -3,6 +3,7 @@
 use super::given::{FLAG, Given, NUMBERS};
 use super::numbers::Numbers;
 use crate::ParamError;
+use crate::codel::Selector;
 use crate::netlink::{Named, OptionValue};
 use crate::param::LONGEST;
 use sojourn_units::{Bytes, Duration, Rate};
@@ -22,6 +23,8 @@ pub(crate) enum Value {
     Flag(bool),
     /// A number that is read and written in hexadecimal.
     Hex(u32),
+    /// What bits of a byte must be.
+    Masked(Selector),
     /// Packets, where another unit could be meant.
     Packets(u32),
     Percent(u32),
@@ -42,6 +45,7 @@ impl fmt::Display for Value {
             Self::Real(x) => x.fmt(f),
             Self::Flag(on) => on.fmt(f),
             Self::Hex(n) => write!(f, "{n:x}"),
+            Self::Masked(selector) => selector.fmt(f),
             Self::Packets(n) => write!(f, "{n}p"),
             Self::Percent(n) => write!(f, "{n}%"),
             Self::Word(word) => word.fmt(f),
@@ -51,7 +55,7 @@ impl fmt::Display for Value {
 }
 
 impl Value {
-    /// What a kernel is told of `field`; nothing of a number that is not whole.
+    /// What a kernel is told of `field`; nothing of a number that is not whole, and of a pair.
     pub(crate) fn for_kernel(self, kind: &str, field: &str) -> Result<Option<Named>, ParamError> {
         let (unit, value) = match self {
             Self::Count(n) | Self::Hex(n) | Self::Percent(n) => ("", i64::from(n)),
@@ -61,7 +65,7 @@ impl Value {
             Self::Time(time) => ("_us", micros(kind, field, time)?),
             Self::Nanos(time) => ("_ns", signed(time.as_nanos())),
             Self::Rate(rate) => ("_bps", signed(rate.as_bps())),
-            Self::Real(_) => return Ok(None),
+            Self::Real(_) | Self::Masked(_) => return Ok(None),
             Self::Flag(on) => return Ok(Some((field.to_owned(), OptionValue::Flag(on)))),
             Self::Word(word) => return Ok(Some((field.to_owned(), OptionValue::Text(word.to_owned())))),
             Self::Numbers(numbers) => return Ok(Some((field.to_owned(), OptionValue::Text(numbers.to_string())))),
@@ -146,6 +150,8 @@ measures! {
     Speed, "rate", Rate, |g| g.rate(), Value::Rate;
     /// The minor number of a class, as `tc` writes it.
     Hex, "hexadecimal number", u32, |g| g.hexadecimal(), Value::Hex;
+    /// What bits of a byte must be.
+    Masked, "value/mask", Selector, |g| g.selector(), Value::Masked;
     /// Several numbers.
     Several, NUMBERS, Numbers, |g| g.numbers(), Value::Numbers;
     /// A flag: on, or with its second name off.

@@ -58,6 +58,10 @@ pub(crate) trait Model: Sized + 'static {
     fn queue(&self, _hash: u32) -> Option<u32> {
         None
     }
+    /// See [`QdiscSpec::reads_identity`](crate::QdiscSpec::reads_identity).
+    fn reads_identity(&self) -> bool {
+        Self::ABOUT.reads_identity
+    }
     /// See [`QdiscSpec::reads_acks`](crate::QdiscSpec::reads_acks).
     fn reads_acks(&self) -> bool {
         false

@@ -7,7 +7,8 @@ fn said(kind: &str) -> String {
         "red" => "limit 400000 avpkt 1000 ecn",
         "tbf" => "rate 40gbit burst 64kb limit 1mb",
         "ets" => "strict 1 quanta 3000 1000",
-        "codel" | "fq_codel" => "ce_threshold 1ms",
+        "codel" => "ce_threshold 1ms",
+        "fq_codel" => "ce_threshold 1ms ce_threshold_selector 1/1",
         "cake" => {
             "bandwidth 8mbit besteffort ptm hosts overhead 18 rtt 20ms autorate-ingress memlimit 1mb nat raw wash mpu 64 \
              ingress ack-filter split-gso fwmark 1"

@@ -106,6 +106,8 @@ fn canonical_text_says_the_same_again() {
         "codel ce_threshold 1ms variant ns2",
         "codel target 1.5ms interval 30.5ms ecn variant rfc8289",
         "fq_codel flows 7 quantum 300 memory_limit 4Mb ce_threshold 2ms",
+        "fq_codel ce_threshold 1ms ce_threshold_selector 0x01/0x01",
+        "fq_codel ce_threshold 1ms ce_threshold_selector 184/252",
         "fq_codel variant linux-3.14 noecn",
         "fq_codel variant ns2",
         "fq_codel limit 25 flows 256 quantum 1500 target 65ms interval 300ms variant ns2",
@@ -269,6 +271,25 @@ fn netem_has_a_limit_and_a_constant_delay_only() {
 }
 
 #[test]
+fn a_selector_is_a_value_within_a_mask_and_belongs_to_a_threshold() {
+    const RULE: &str = "a value and a mask, two bytes with a slash between, such as 0x01/0x01";
+    for text in ["1", "1/", "/1", "0x/1", "256/255", "0x100/1", "-1/1", "1/1/1", "0x1g/1"] {
+        assert_eq!(
+            error(&format!("fq_codel ce_threshold 1ms ce_threshold_selector {text}")),
+            format!("fq_codel.ce_threshold_selector is {text:?}, but must be {RULE}")
+        );
+    }
+    assert_eq!(
+        error("fq_codel ce_threshold 1ms ce_threshold_selector 2/1"),
+        "fq_codel.ce_threshold_selector is 2/1, but must be a value within its mask: no packet is like that"
+    );
+    assert_eq!(
+        error("fq_codel ce_threshold_selector 1/1"),
+        "fq_codel.ce_threshold_selector is 0x01/0x01, but must be absent without ce_threshold"
+    );
+}
+
+#[test]
 fn fq_codel_of_ns2_takes_what_ns2_has() {
     for (text, message) in [
         ("fq_codel quantum 0", "fq_codel.quantum is 0, but must be >= 256"),
@@ -283,6 +304,10 @@ fn fq_codel_of_ns2_takes_what_ns2_has() {
         (
             "fq_codel variant ns2 ce_threshold 1ms",
             "fq_codel.ce_threshold is 1ms, but must be absent with variant ns2, which marks nothing",
+        ),
+        (
+            "fq_codel variant ns2 ce_threshold_selector 1/1",
+            "fq_codel.ce_threshold_selector is 0x01/0x01, but must be absent with variant ns2",
         ),
         (
             "fq_codel variant ns2 memory_limit 4Mb",

@@ -91,8 +91,11 @@ KINDS: dict[str, Kind] = {
             "fq_codel target 1ms interval 10ms quantum 300",
             "fq_codel target 1ms interval 10ms limit 30 drop_batch 4 flows 16 noecn",
             "fq_codel target 1ms interval 10ms memory_limit 20000 flows 64",
+            "fq_codel target 2ms interval 20ms ce_threshold 1ms ce_threshold_selector 0x01/0x01",
+            "fq_codel target 2ms interval 20ms ce_threshold 1ms ce_threshold_selector 0xb8/0xfc",
         ),
         queues="flows",
+        dscp=True,
         variant="linux-ticks",
     ),
     "sfq": Kind(
