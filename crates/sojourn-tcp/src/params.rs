@@ -57,6 +57,11 @@ pub struct TcpParams {
     /// 0.8 with reno (default no). It needs `ecn`. Linux does not have it, so only the simulator takes it.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub abe: bool,
+    /// Whether the bottleneck marks at a shallow threshold, so that a mark tells of a short queue (default no). `bbr3`
+    /// answers marks only then, if its least round trip is 5 ms at most; its receiver echoes each mark once. It needs
+    /// `ecn`. It is what `ip route ... features ecn_low` is in google's Linux. Only the simulator takes it.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub ecn_low: bool,
     /// Whether the receiver delays acknowledgements (RFC 1122 section 4.2.3.2); otherwise each segment is acknowledged.
     pub delayed_ack: bool,
     /// Smallest retransmission time-out; Linux 200 ms, RFC 6298 1 s.
@@ -181,6 +186,7 @@ impl Default for TcpParams {
             timestamps: true,
             linear_syn_timeouts: 0,
             abe: false,
+            ecn_low: false,
             delayed_ack: true,
             min_rto: Duration::from_millis(200),
             save_metrics: false,
@@ -201,7 +207,14 @@ impl TcpParams {
     pub fn seeded(&self, seed: u64) -> Self {
         let mut params = self.clone();
         params.cc.bbr.seed = seed;
+        params.cc.bbr3.seed = seed;
         params
+    }
+
+    /// Whether the receiver echoes each mark once (RFC 8257 section 3.2), and all that is sent is ECN-capable.
+    pub(crate) fn echoes_each_mark(&self) -> bool {
+        let needs = self.congestion_control.needs();
+        needs.ecn || self.ecn_low && needs.shallow_ecn
     }
 
     /// Checks every field.
@@ -240,6 +253,12 @@ impl TcpParams {
             "tcp.abe",
             self.abe.to_string(),
             "false without tcp.ecn, whose echoes it is about",
+        )?;
+        check(
+            self.ecn.is_on() || !self.ecn_low,
+            "tcp.ecn_low",
+            self.ecn_low.to_string(),
+            "false without tcp.ecn, whose marks it is about",
         )?;
         check(
             self.ecn != EcnMode::Accurate || self.variant != Variant::Linux314,

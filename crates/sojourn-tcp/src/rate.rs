@@ -15,7 +15,18 @@ struct Snapshot {
     /// Segments delivered until then, and those of them that came with an ECN echo.
     delivered: u64,
     delivered_ce: u32,
+    /// Segments in flight, with this one, and ever judged lost.
+    flight: Flight,
     app_limited: bool,
+}
+
+/// What the scoreboard counts when a segment is sent.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Flight {
+    /// Segments in flight.
+    pub(crate) segments: u32,
+    /// Segments ever judged lost, modulo 2^32.
+    pub(crate) lost: u32,
 }
 
 /// A segment that was delivered.
@@ -27,7 +38,7 @@ struct Delivered {
     retransmitted: bool,
 }
 
-/// The state of one sender, made only for a control that wants samples: a snapshot takes 40 bytes a segment.
+/// The state of one sender, made only for a control that wants samples: a snapshot takes 48 bytes a segment.
 ///
 /// Source: draft-cheng-iccrg-delivery-rate-estimation-02 section 3, and Linux 6.1 `tcp_rate.c`, which counts segments
 /// too.
@@ -43,16 +54,18 @@ pub(crate) struct RateSampler {
     app_limited: Option<u64>,
     /// The newest segment that the acknowledgement at hand delivers.
     newest: Option<Delivered>,
+    resent_app_limited: bool,
 }
 
 impl RateSampler {
-    fn snapshot(&self, seq: u64) -> Snapshot {
+    fn snapshot(&self, seq: u64, flight: Flight) -> Snapshot {
         Snapshot {
             seq,
             first_sent: self.first_sent,
             delivered_at: self.delivered_at,
             delivered: self.delivered,
             delivered_ce: self.delivered_ce,
+            flight,
             app_limited: self.app_limited.is_some(),
         }
     }
@@ -62,24 +75,35 @@ impl RateSampler {
         self.sent.get_mut(i).filter(|s| s.seq == seq)
     }
 
-    /// A segment is sent for the first time.
+    /// A segment is sent for the first time; `flight` counts it.
     #[inline]
-    pub(crate) fn on_sent(&mut self, seq: u64, now: Time) {
+    pub(crate) fn on_sent(&mut self, seq: u64, flight: Flight, now: Time) {
         if self.sent.is_empty() {
             // Nothing is in flight: a new phase of sending begins.
             self.first_sent = now;
             self.delivered_at = now;
         }
-        let snapshot = self.snapshot(seq);
+        let snapshot = self.snapshot(seq, flight);
         self.sent.push_back(snapshot);
     }
 
     /// A segment is sent again.
-    pub(crate) fn on_resent(&mut self, seq: u64) {
-        let snapshot = self.snapshot(seq);
+    pub(crate) fn on_resent(&mut self, seq: u64, flight: Flight) {
+        let snapshot = self.snapshot(seq, flight);
         if let Some(s) = self.at(seq) {
-            *s = snapshot;
+            let before = std::mem::replace(s, snapshot);
+            self.resent_app_limited = before.app_limited;
         }
+    }
+
+    /// Whether the application limited the rate when what was sent again last had been sent before.
+    pub(crate) fn resent_app_limited(&self) -> bool {
+        self.resent_app_limited
+    }
+
+    /// What was in flight when the segment was sent last, and whether the application limited the rate.
+    pub(crate) fn at_sending(&mut self, seq: u64) -> Option<(Flight, bool)> {
+        self.at(seq).map(|s| (s.flight, s.app_limited))
     }
 
     /// A segment is newly delivered by SACK.
@@ -168,6 +192,8 @@ impl RateSampler {
             sample.delivered = self.delivered - then.delivered;
             sample.delivered_ce = u64::from(self.delivered_ce - then.delivered_ce);
             sample.app_limited = then.app_limited;
+            sample.tx_in_flight = then.flight.segments;
+            sample.lost = (counts.sender.lost_in_all as u32).wrapping_sub(then.flight.lost);
             sample.retransmitted = newest.retransmitted;
             // Shorter than any round trip: a retransmission whose original was delivered. Not to be relied on.
             sample.interval = Some(interval).filter(|&i| min_rtt.is_none_or(|least| i >= least));
@@ -205,7 +231,7 @@ mod tests {
         }
 
         fn send(&mut self, now: Time) {
-            self.sampler.on_sent(1 + 100 * self.nxt, now);
+            self.sampler.on_sent(1 + 100 * self.nxt, Flight::default(), now);
             self.board.push(1 + 100 * self.nxt, 100, now);
             self.nxt += 1;
         }
@@ -295,7 +321,7 @@ mod tests {
         let none = p.sack(2, 4, at(131));
         assert_eq!((none.interval, none.delivered, none.delivered_in_all), (None, 0, 2));
         // The rest is filled by retransmissions at 130: their snapshot is of then: 2 delivered at 130, first_sent 30.
-        p.sampler.on_resent(1);
+        p.sampler.on_resent(1, Flight::default());
         p.board.mark_first_lost(1);
         p.board.resend(0, at(130), true);
         let s = p.acknowledge(4, at(230));
@@ -306,7 +332,7 @@ mod tests {
     fn an_interval_below_the_least_round_trip_is_no_sample() {
         let mut p = Path::new();
         p.send(at(0));
-        p.sampler.on_resent(1);
+        p.sampler.on_resent(1, Flight::default());
         // The snapshot of the retransmission still has the first phase: delivered_time 0. A second one does not.
         assert_eq!(facts(&p.acknowledge(1, at(110))), (0, 1, Some(110)));
         p.send(at(110));

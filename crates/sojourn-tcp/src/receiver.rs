@@ -145,7 +145,7 @@ impl Receiver {
             ace: false,
             ect_seen: false,
             echo_ce: false,
-            accurate: p.congestion_control.needs().ecn,
+            accurate: p.echoes_each_mark(),
             overdue: None,
             delayed: p.delayed_ack,
             compresses: p.variant != Variant::Linux314,

@@ -75,7 +75,21 @@ pub(crate) struct Scoreboard {
     /// entries are skipped.
     retransmissions: VecDeque<(u64, Time, u64)>,
     mss: u64,
+    /// What was judged lost and not told yet, if somebody wants to hear of it.
+    losses: Option<Box<Losses>>,
 }
+
+/// A segment that was judged lost.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Loss {
+    pub(crate) seq: u64,
+    /// Segments ever marked lost, with this one.
+    pub(crate) lost_total: u64,
+}
+
+/// Segments that were judged lost, in the order of judgement.
+#[derive(Clone, Debug, Default)]
+struct Losses(Vec<Loss>);
 
 impl Scoreboard {
     pub(crate) fn new(mss: u16) -> Self {
@@ -91,6 +105,20 @@ impl Scoreboard {
             retransmit_from: 0,
             retransmissions: VecDeque::new(),
             lost_total: 0,
+            losses: None,
+        }
+    }
+
+    /// The same, which also keeps what is judged lost until [`Self::drain_losses`] if it is `wanted`.
+    pub(crate) fn with_losses(mut self, wanted: bool) -> Self {
+        self.losses = wanted.then(Box::default);
+        self
+    }
+
+    /// Tells each segment that was judged lost since the last call, in the order of judgement.
+    pub(crate) fn drain_losses(&mut self, tell: impl FnMut(Loss)) {
+        if let Some(losses) = &mut self.losses {
+            losses.0.drain(..).for_each(tell);
         }
     }
 
@@ -301,8 +329,18 @@ impl Scoreboard {
             s.flags &= !RETRANS;
             self.retrans_out -= 1;
         }
-        self.lost_total += 1;
+        let seq = s.seq;
+        self.count_lost(seq);
         self.retransmit_from = self.retransmit_from.min(index);
+    }
+
+    #[inline]
+    fn count_lost(&mut self, seq: u64) {
+        self.lost_total += 1;
+        if let Some(losses) = &mut self.losses {
+            let lost_total = self.lost_total;
+            losses.0.push(Loss { seq, lost_total });
+        }
     }
 
     /// Without SACK blocks: so many segments count as received.
@@ -325,7 +363,8 @@ impl Scoreboard {
         if s.flags & (LOST | RETRANS) == RETRANS {
             s.flags |= LOST;
             self.lost_out += 1;
-            self.lost_total += 1;
+            let seq = s.seq;
+            self.count_lost(seq);
         } else {
             self.mark_lost(index);
         }

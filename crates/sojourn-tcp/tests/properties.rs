@@ -356,6 +356,6 @@ fn names_of_controls_parse_and_a_wrong_one_lists_them() {
     }
     assert_eq!(
         "vegas".parse::<Algorithm>().unwrap_err(),
-        "congestion_control is \"vegas\", but must be one of: cubic, reno, bbr, dctcp, ledbat++"
+        "congestion_control is \"vegas\", but must be one of: cubic, reno, bbr, dctcp, ledbat++, bbr3"
     );
 }

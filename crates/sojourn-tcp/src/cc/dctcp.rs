@@ -31,8 +31,10 @@ impl Listed for Dctcp {
     const NEEDS: Needs = Needs {
         samples: false,
         steers: false,
+        losses: false,
         pacing: false,
         ecn: true,
+        shallow_ecn: false,
     };
     type Params = ();
 

@@ -22,8 +22,10 @@ impl Listed for Fixed {
     const NEEDS: Needs = Needs {
         samples: true,
         steers: true,
+        losses: false,
         pacing: true,
         ecn: false,
+        shallow_ecn: false,
     };
     type Params = FixedParams;
 

@@ -1,6 +1,7 @@
 //! Congestion control: one file an algorithm, and the one list of them.
 
 mod bbr;
+mod bbr3;
 mod cubic;
 mod dctcp;
 #[cfg(test)]
@@ -14,13 +15,14 @@ mod state;
 mod window;
 
 pub use bbr::{Bbr, BbrParams};
+pub use bbr3::{Bbr3, Bbr3Params};
 pub use cubic::{Cubic, CubicParams, SlowStart};
 pub use dctcp::Dctcp;
 #[cfg(test)]
 pub use fixed::{Fixed, FixedParams};
 pub use ledbat::LedbatPlusPlus;
 pub use reno::Reno;
-pub use sample::{RateSample, SenderView};
+pub use sample::{LostSegment, RateSample, SenderView};
 pub use state::CaState;
 pub use window::{Threshold, Window};
 
@@ -112,6 +114,9 @@ pub trait CongestionControl: fmt::Debug {
     fn on_restart(&mut self, _idle: Duration, _now: Time) {}
     /// A retransmission time-out, of a control that [`Needs`] samples: what is counted, and nothing newly delivered.
     fn on_loss(&mut self, _sample: &RateSample) {}
+    /// A segment was judged lost, before [`CongestionControl::on_sample`] for the acknowledgement that told, if it
+    /// [`Needs`] losses.
+    fn on_segment_lost(&mut self, _lost: &LostSegment, _window: &Window) {}
     /// A reduction was taken back: nothing was lost.
     fn on_undone(&mut self) {}
     /// A transmission, while nothing is in flight, of a control that steers.
@@ -136,10 +141,14 @@ pub struct Needs {
     pub samples: bool,
     /// It sets the window with each sample: neither recovery nor idleness change it (Linux's `cong_control`).
     pub steers: bool,
+    /// To hear of each segment that is judged lost, if it needs samples.
+    pub losses: bool,
     /// Segments that leave at its rate, or at Linux's.
     pub pacing: bool,
     /// ECN, with a receiver that echoes each mark once (RFC 8257 section 3.2). Source: Linux `TCP_CONG_NEEDS_ECN`.
     pub ecn: bool,
+    /// The same of the receiver, if ECN is negotiated and `tcp.ecn_low` says that the path marks at a shallow threshold.
+    pub shallow_ecn: bool,
 }
 
 /// An algorithm that the list can name.
@@ -152,8 +161,10 @@ pub trait Listed: CongestionControl + Sized {
     const NEEDS: Needs = Needs {
         samples: false,
         steers: false,
+        losses: false,
         pacing: false,
         ecn: false,
+        shallow_ecn: false,
     };
     /// How many windows a send buffer has room for. Source: Linux `tcp_sndbuf_expand`.
     const BUFFERED_WINDOWS: u32 = 2;
@@ -277,6 +288,9 @@ macro_rules! controls {
             fn on_loss(&mut self, sample: &RateSample) {
                 match self { $($(#[cfg($when)])? Self::$Name(c) => c.on_loss(sample),)+ }
             }
+            fn on_segment_lost(&mut self, lost: &LostSegment, window: &Window) {
+                match self { $($(#[cfg($when)])? Self::$Name(c) => c.on_segment_lost(lost, window),)+ }
+            }
             fn on_undone(&mut self) {
                 match self { $($(#[cfg($when)])? Self::$Name(c) => c.on_undone(),)+ }
             }
@@ -305,6 +319,8 @@ controls! {
     Dctcp: dctcp,
     /// [`LedbatPlusPlus`]: draft-irtf-iccrg-ledbat-plus-plus.
     LedbatPlusPlus: ledbat_plus_plus,
+    /// [`Bbr3`]: draft-ietf-ccwg-bbr, and ECN as google's Linux has it.
+    Bbr3: bbr3,
     /// [`Fixed`].
     Fixed: fixed in test,
 }

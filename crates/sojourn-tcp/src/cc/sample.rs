@@ -7,6 +7,7 @@ use sojourn_units::{Duration, Time};
 ///
 /// Source: draft-cheng-iccrg-delivery-rate-estimation-02, and Linux's `struct rate_sample`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[expect(clippy::struct_excessive_bools, reason = "independent facts")]
 pub struct RateSample {
     /// Delivered when the newest that this acknowledgement delivers was sent, last.
     pub prior_delivered: u64,
@@ -20,6 +21,13 @@ pub struct RateSample {
     pub app_limited: bool,
     /// The newest had been sent again.
     pub retransmitted: bool,
+    /// In flight when the newest was sent, with itself.
+    pub tx_in_flight: u32,
+    /// Judged lost since then, repeats counted.
+    pub lost: u32,
+    /// It may be of the tail loss probe or of the probe's original: nothing tells which. Source: google/bbr
+    /// `is_acking_tlp_retrans_seq`.
+    pub acks_probe: bool,
     /// Delivered since the connection began.
     pub delivered_in_all: u64,
     /// Newly delivered by this acknowledgement.
@@ -55,4 +63,23 @@ pub struct SenderView {
     /// The acknowledgement looks like one that the receiver has delayed: of a lone segment that is not full. Source:
     /// Linux `FLAG_ACK_MAYBE_DELAYED`.
     pub ack_delayed: bool,
+    /// The window is what limited the sending of the current round.
+    pub window_limited: bool,
+    /// ECN is agreed on, and `tcp.ecn_low` says that the path marks at a shallow threshold.
+    pub ecn_low: bool,
+}
+
+/// A segment that was judged lost, or the one that a tail loss probe has repaired. Counts are of segments.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LostSegment {
+    /// When it was judged.
+    pub now: Time,
+    /// In flight when it was sent last, with itself; `None` for one that a probe has repaired.
+    pub tx_in_flight: Option<u32>,
+    /// Judged lost since it was sent last, with itself and with repeats.
+    pub lost: u32,
+    /// The application, not the network, limited the rate when it was sent last.
+    pub app_limited: bool,
+    /// Delivered since the connection began.
+    pub delivered_in_all: u64,
 }

@@ -85,7 +85,7 @@ impl<R: LossRecovery> Machine<R> {
             self.count_marks(news.marked);
         }
         if self.probe.is_some() {
-            self.probe_acked(ack, &news);
+            self.probe_acked(ack, &news, now);
         }
         let ack_info = Ack {
             now,
@@ -147,7 +147,7 @@ impl<R: LossRecovery> Machine<R> {
         if news.dsack {
             R::judge(self, self.una, news, &times, now);
         }
-        self.probe_acked(segment.ack, news);
+        self.probe_acked(segment.ack, news, now);
     }
 
     /// An acknowledgement older than what is known: its SACK blocks may still be news, because acknowledgements
@@ -165,6 +165,9 @@ impl<R: LossRecovery> Machine<R> {
         self.take_sacks(segment, now, highest, &mut news, &mut times);
         self.episode.resend = Resend::Nothing;
         R::judge(self, self.una, &mut news, &times, now);
+        if self.rates.is_some() {
+            self.rates_on_lost(0, now);
+        }
     }
 
     /// An acknowledgement told of marks.

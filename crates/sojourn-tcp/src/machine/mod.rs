@@ -183,7 +183,7 @@ impl<R: LossRecovery> Machine<R> {
                 sent: 0,
                 last_send: None,
             },
-            board: Scoreboard::new(p.mss),
+            board: Scoreboard::new(p.mss).with_losses(p.congestion_control.needs().losses),
             rtt: RttEstimator::new(p.min_rto),
             min_rtt: MinRtt::default(),
             cc: p.congestion_control.build(&p.cc, p.variant),
@@ -191,7 +191,7 @@ impl<R: LossRecovery> Machine<R> {
             small_queue: SmallQueue::new(p.variant, buffer.segment()),
             buffer,
             stats: SenderStats::default(),
-            rates: Rates::new(p.congestion_control.needs(), p.pacing),
+            rates: Rates::new(p.congestion_control.needs(), p.pacing, p.ecn_low),
         }
     }
 

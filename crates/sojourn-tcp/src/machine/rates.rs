@@ -2,30 +2,40 @@
 //! wanted.
 
 use super::{LossRecovery, Machine, News};
-use crate::cc::{Ack, CongestionControl, Needs, RateSample, Restart, SenderView};
+use crate::cc::{Ack, CongestionControl, LostSegment, Needs, RateSample, Restart, SenderView};
 use crate::pacing::Pacer;
-use crate::rate::RateSampler;
-use crate::scoreboard::Sent;
+use crate::rate::{Flight, RateSampler};
+use crate::scoreboard::{Loss, Sent};
 use sojourn_units::{Duration, Time};
 
 /// What is kept for it.
 #[derive(Clone, Debug)]
+#[expect(clippy::struct_excessive_bools, reason = "independent facts")]
 pub(crate) struct Rates {
     sampler: Option<RateSampler>,
     pacer: Option<Pacer>,
     /// The control sets the window by itself.
     steers: bool,
+    /// The control hears of each loss.
+    losses: bool,
+    /// `tcp.ecn_low`.
+    ecn_low: bool,
+    /// The acknowledgement at hand may be of the tail loss probe or of its original.
+    acks_probe: bool,
 }
 
 impl Rates {
     /// `None` if there is nothing to do.
-    pub(super) fn new(needs: Needs, pacing: bool) -> Option<Box<Self>> {
+    pub(super) fn new(needs: Needs, pacing: bool, ecn_low: bool) -> Option<Box<Self>> {
         let pacing = pacing || needs.pacing;
         (pacing || needs.samples).then(|| {
             Box::new(Self {
                 sampler: needs.samples.then(RateSampler::default),
                 pacer: pacing.then(Pacer::default),
                 steers: needs.samples && needs.steers,
+                losses: needs.samples && needs.losses,
+                ecn_low,
+                acks_probe: false,
             })
         })
     }
@@ -97,9 +107,13 @@ impl<R: LossRecovery> Machine<R> {
     #[cold]
     pub(super) fn rates_on_sent(&mut self, seq: u64, len: u16, again: bool, now: Time) {
         let Some(rates) = &mut self.rates else { return };
+        let flight = Flight {
+            segments: self.board.in_flight(),
+            lost: self.board.lost_total() as u32,
+        };
         match &mut rates.sampler {
-            Some(sampler) if again => sampler.on_resent(seq),
-            Some(sampler) => sampler.on_sent(seq, now),
+            Some(sampler) if again => sampler.on_resent(seq, flight),
+            Some(sampler) => sampler.on_sent(seq, flight, now),
             None => {}
         }
         if let Some(pacer) = &mut rates.pacer {
@@ -150,12 +164,64 @@ impl<R: LossRecovery> Machine<R> {
             departs: pacer.map_or(now, |pacer| now + pacer.delay(now)),
             pacing_shift: self.small_queue.shift(),
             ack_delayed: false,
+            window_limited: self.burst.limited,
+            ecn_low: self.ecn() && self.rates.as_ref().is_some_and(|rates| rates.ecn_low),
+        }
+    }
+
+    /// Segments were judged lost: a control hears of each that asks for it, before any is sent again. The
+    /// acknowledgement at hand delivers so many that are not counted yet. Source: google/bbr `skb_marked_lost`.
+    #[cold]
+    pub(crate) fn rates_on_lost(&mut self, delivered: u32, now: Time) {
+        let Some(rates) = self.rates.as_mut().filter(|rates| rates.losses) else {
+            return;
+        };
+        let Some(sampler) = &mut rates.sampler else { return };
+        let delivered_in_all = sampler.delivered() + u64::from(delivered);
+        let (cc, window) = (&mut self.cc, &self.window);
+        self.board.drain_losses(|Loss { seq, lost_total }| {
+            if let Some((flight, app_limited)) = sampler.at_sending(seq) {
+                let lost = LostSegment {
+                    now,
+                    tx_in_flight: Some(flight.segments),
+                    lost: (lost_total as u32).wrapping_sub(flight.lost),
+                    app_limited,
+                    delivered_in_all,
+                };
+                cc.on_segment_lost(&lost, window);
+            }
+        });
+    }
+
+    /// A tail loss probe has repaired a loss that nothing else told of. Source: google/bbr `CA_EVENT_TLP_RECOVERY`.
+    #[cold]
+    pub(super) fn rates_on_repair(&mut self, delivered: u32, now: Time) {
+        let Some(rates) = self.rates.as_ref().filter(|rates| rates.losses) else {
+            return;
+        };
+        let Some(sampler) = &rates.sampler else { return };
+        let lost = LostSegment {
+            now,
+            tx_in_flight: None,
+            lost: 1,
+            app_limited: sampler.resent_app_limited(),
+            delivered_in_all: sampler.delivered() + u64::from(delivered),
+        };
+        self.cc.on_segment_lost(&lost, &self.window);
+    }
+
+    /// The acknowledgement at hand may be of the tail loss probe or of its original.
+    #[cold]
+    pub(super) fn rates_on_probe_acked(&mut self) {
+        if let Some(rates) = &mut self.rates {
+            rates.acks_probe = true;
         }
     }
 
     /// A retransmission time-out: what is counted until then.
     #[cold]
-    pub(super) fn rates_on_timeout(&mut self) {
+    pub(super) fn rates_on_timeout(&mut self, now: Time) {
+        self.rates_on_lost(0, now);
         let Some(sampler) = self.rates.as_ref().and_then(|rates| rates.sampler.as_ref()) else {
             return;
         };
@@ -179,10 +245,11 @@ impl<R: LossRecovery> Machine<R> {
         prior_una: u64,
         (lost_before, flight_before): (u64, u32),
     ) {
+        self.rates_on_lost(news.delivered, ack.now);
         let view = self.sender_view(ack.now, ack.now);
-        let Some(sampler) = self.rates.as_mut().and_then(|rates| rates.sampler.as_mut()) else {
-            return;
-        };
+        let Some(rates) = &mut self.rates else { return };
+        let Some(sampler) = &mut rates.sampler else { return };
+        let acks_probe = std::mem::take(&mut rates.acks_probe);
         let runt = news.advanced && ack.una - prior_una < u64::from(self.mss);
         let alone = news.delivered == 1 && !news.is_unusual() && !news.dsack && self.board.sacked_out() == 0;
         sampler.on_acknowledged(ack.una);
@@ -193,6 +260,7 @@ impl<R: LossRecovery> Machine<R> {
             flight: self.board.in_flight(),
             ece: news.ece,
             marked: news.marked,
+            acks_probe,
             sender: view,
             ..RateSample::default()
         };

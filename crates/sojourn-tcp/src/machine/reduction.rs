@@ -256,7 +256,7 @@ impl<R: LossRecovery> Machine<R> {
         }
         self.cc.on_timeout(now, self.nxt);
         if self.rates.is_some() {
-            self.rates_on_timeout();
+            self.rates_on_timeout(now);
         }
         self.window.cwnd = self.board.in_flight() + 1;
         self.window.credit = 0;
@@ -273,7 +273,7 @@ impl<R: LossRecovery> Machine<R> {
     /// An acknowledgement while a probe is out (RFC 8985 section 7.4).
     #[cold]
     #[inline(never)]
-    pub(super) fn probe_acked(&mut self, ack: u64, news: &News) {
+    pub(super) fn probe_acked(&mut self, ack: u64, news: &News, now: Time) {
         let Some((end, retransmitted)) = self.probe else {
             return;
         };
@@ -294,8 +294,11 @@ impl<R: LossRecovery> Machine<R> {
             self.end_reduction();
             self.episode.state = CaState::Open;
             self.keep_open();
+            self.rates_on_repair(news.delivered, now);
         } else if !news.advanced && !news.not_dup && !news.sacked {
             self.probe = None;
+        } else {
+            self.rates_on_probe_acked();
         }
     }
 }

@@ -75,6 +75,9 @@ impl<R: LossRecovery> Machine<R> {
         match kind {
             TimerKind::Reordering | TimerKind::EarlyRetransmit => {
                 R::on_timer(self, now);
+                if self.rates.is_some() {
+                    self.rates_on_lost(0, now);
+                }
                 None
             }
             TimerKind::LossProbe => self.send_probe(now),

@@ -1,17 +1,15 @@
 //! How much is acknowledged at once beyond what the rate explains, as by a radio that builds aggregates.
 
-use super::BW_SCALE;
+use super::model::BW_SCALE;
 
-/// Round trips for which one of the two maxima collects.
-const WINDOW: u32 = 5;
 /// An epoch in which so many segments were acknowledged ends.
 const EPOCH_MAX: u32 = 1 << 20;
 
-/// The excess of acknowledged segments over the rate, the largest of the last 5 to 10 round trips.
+/// The excess of acknowledged segments over the rate, the largest of the last one or two windows of round trips.
 ///
-/// Source: Linux `tcp_bbr.c` (`bbr_update_ack_aggregation`, `bbr_extra_acked`).
+/// Source: Linux `tcp_bbr.c` (`bbr_update_ack_aggregation`, `bbr_extra_acked`), of BBR version 1 and 3.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Aggregation {
+pub(in crate::cc) struct Aggregation {
     /// When the current epoch began, microseconds.
     epoch_us: u64,
     /// Segments acknowledged in it.
@@ -24,21 +22,23 @@ pub(super) struct Aggregation {
 
 impl Aggregation {
     /// A new epoch begins, as at a restart after silence.
-    pub(super) fn restart(&mut self, now_us: u64) {
+    pub(in crate::cc) fn restart(&mut self, now_us: u64) {
         self.epoch_us = now_us;
         self.acked = 0;
     }
 
     /// The largest excess, segments.
-    pub(super) fn get(&self) -> u32 {
+    pub(in crate::cc) fn get(&self) -> u32 {
         self.extra[0].max(self.extra[1])
     }
 
-    /// An acknowledgement of `acked` segments at `now_us`, while the path is believed to deliver `bw`.
-    pub(super) fn sample(&mut self, acked: u32, round_start: bool, bw: u64, cwnd: u32, now_us: u64) {
-        if round_start {
+    /// An acknowledgement of `acked` segments at `now_us`, while the path is believed to deliver `bw`. With it a round
+    /// trip begins; one of the two maxima collects for as many as `window` says.
+    #[inline]
+    pub(in crate::cc) fn sample(&mut self, acked: u32, window: Option<u32>, bw: u64, cwnd: u32, now_us: u64) {
+        if let Some(window) = window {
             self.rounds += 1;
-            if self.rounds >= WINDOW {
+            if self.rounds >= window {
                 self.rounds = 0;
                 self.collects ^= 1;
                 self.extra[self.collects] = 0;
@@ -70,11 +70,11 @@ mod tests {
     #[test]
     fn the_excess_is_what_came_beyond_the_rate_since_the_epoch_began() {
         let mut aggregation = Aggregation::default();
-        aggregation.sample(8, false, BW, 100, 10_000);
+        aggregation.sample(8, None, BW, 100, 10_000);
         assert_eq!(aggregation.get(), 8);
-        aggregation.sample(2, false, BW, 100, 12_000);
+        aggregation.sample(2, None, BW, 100, 12_000);
         assert_eq!(aggregation.get(), 9);
-        aggregation.sample(1, false, BW, 100, 30_000);
+        aggregation.sample(1, None, BW, 100, 30_000);
         assert_eq!(
             (aggregation.get(), aggregation.acked, aggregation.epoch_us),
             (9, 1, 30_000)
@@ -84,13 +84,13 @@ mod tests {
     #[test]
     fn a_maximum_lasts_for_five_to_ten_round_trips() {
         let mut aggregation = Aggregation::default();
-        aggregation.sample(8, false, BW, 5, 10_000);
+        aggregation.sample(8, None, BW, 5, 10_000);
         assert_eq!(aggregation.get(), 5, "never more than the window");
         for round in 1..=9 {
-            aggregation.sample(1, true, BW, 100, 10_000 + 100_000 * round);
+            aggregation.sample(1, Some(5), BW, 100, 10_000 + 100_000 * round);
             assert_eq!(aggregation.get(), 5, "{round}");
         }
-        aggregation.sample(1, true, BW, 100, 2_000_000);
+        aggregation.sample(1, Some(5), BW, 100, 2_000_000);
         assert_eq!(aggregation.get(), 1);
     }
 }

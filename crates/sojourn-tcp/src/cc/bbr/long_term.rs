@@ -1,6 +1,6 @@
 //! Whether a token bucket polices the flow, and at what rate.
 
-use super::{BW_SCALE, GAIN_SCALE, GAIN_UNIT};
+use super::model::{BW_SCALE, GAIN_SCALE, GAIN_UNIT};
 
 /// The least round trips of an interval, and how many times as many are too many.
 const ROUNDS_MIN: u32 = 4;

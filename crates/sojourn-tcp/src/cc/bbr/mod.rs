@@ -3,9 +3,10 @@
 //! Sources: Linux 6.1 `tcp_bbr.c`, which 7.3 has unchanged; Cardwell and others, BBR: congestion-based congestion
 //! control, ACM Queue 2016; draft-cardwell-iccrg-bbr-congestion-control-00.
 
-mod aggregation;
+pub(super) mod aggregation;
 mod filter;
 mod long_term;
+pub(super) mod model;
 #[cfg(test)]
 mod tests;
 
@@ -14,14 +15,9 @@ use crate::variant::Variant;
 use aggregation::Aggregation;
 use filter::WindowedMax;
 use long_term::{Answer, Event, LongTerm, Totals};
+use model::{BW_SCALE, GAIN_SCALE, GAIN_UNIT, bytes_a_second, interval, micros};
 use sojourn_units::ticks::{self, Ticks};
 use sojourn_units::{Duration, Stream, Time};
-
-/// Rates are in segments a microsecond, times 2^24.
-const BW_SCALE: u32 = 24;
-/// Gains are in 256ths.
-const GAIN_SCALE: u32 = 8;
-const GAIN_UNIT: u64 = 1 << GAIN_SCALE;
 
 /// The least gain that doubles the rate each round trip, 2/ln(2), and what drains the queue that it builds.
 const HIGH_GAIN: u64 = GAIN_UNIT * 2885 / 1000 + 1;
@@ -41,9 +37,6 @@ const CYCLE: [u64; 8] = [
 ];
 /// The cycle begins in one of so many phases, any but that of 3/4.
 const FIRST_PHASES: u64 = 7;
-/// The flow is paced so much below the estimate, percent.
-const MARGIN: u64 = 1;
-
 /// Round trips that the bandwidth is the largest of.
 const BW_ROUNDS: u32 = 10;
 /// The least round trip is found anew after so long, in so long with so few segments in flight.
@@ -53,14 +46,12 @@ const LEAST_WINDOW: u32 = 4;
 /// Start-up ends after so many round trips in which the bandwidth grew by less than this.
 const FULL_ROUNDS: u32 = 3;
 const FULL_GROWTH: u64 = GAIN_UNIT * 5 / 4;
-/// The window is enlarged by what may be acknowledged at once, of at most 100 ms.
-const AGGREGATION_MAX_US: u64 = 100_000;
+/// Round trips for which one of the two maxima of what is acknowledged at once collects.
+const AGGREGATION_ROUNDS: u32 = 5;
 /// `TCP_INIT_CWND`: before so many are delivered, the window grows in any case.
 const FIRST_WINDOW: u64 = 10;
 
-/// What one send of the kernel holds, bytes (`GSO_LEGACY_MAX_SIZE - 1 - MAX_TCP_HEADER`), and its least segments, from
-/// 1.2 Mbit/s on.
-const SEND_MAX: u64 = 65_536 - 1 - 320;
+/// One send of the kernel has two segments at least, from 1.2 Mbit/s on.
 const TWO_SEGMENTS_FROM: u64 = 1_200_000 >> 3;
 
 /// What the flow does.
@@ -135,17 +126,15 @@ struct State {
     app_limited: bool,
 }
 
-const fn micros(at: Time) -> u64 {
-    at.as_nanos() / 1000
-}
-
 impl Listed for Bbr {
     const NAME: &'static str = "bbr";
     const NEEDS: Needs = Needs {
         samples: true,
         steers: true,
+        losses: false,
         pacing: true,
         ecn: false,
+        shallow_ecn: false,
     };
     /// Source: `bbr_sndbuf_expand`.
     const BUFFERED_WINDOWS: u32 = 3;
@@ -324,8 +313,13 @@ impl State {
     fn update_aggregation(&mut self, sample: &RateSample, window: &Window) {
         if sample.newly_delivered > 0 && interval(sample).is_some() {
             let (bw, at_us) = (self.bandwidth(), micros(sample.sender.delivered_at));
-            self.aggregation
-                .sample(sample.newly_delivered, self.round_start, bw, window.cwnd, at_us);
+            self.aggregation.sample(
+                sample.newly_delivered,
+                window_of(self.round_start),
+                bw,
+                window.cwnd,
+                at_us,
+            );
         }
     }
 
@@ -333,15 +327,14 @@ impl State {
 
     /// Segments of one send. Source: `bbr_tso_segs_goal`, `bbr_min_tso_segs`.
     fn send_quantum(&self, pacing_shift: u32) -> u32 {
-        let bytes = (self.pacing_rate >> pacing_shift).min(SEND_MAX);
+        let bytes = (self.pacing_rate >> pacing_shift).min(model::SEND_MAX);
         let least = if self.pacing_rate < TWO_SEGMENTS_FROM { 1 } else { 2 };
         (bytes / self.mss).clamp(least, 127) as u32
     }
 
     /// Bandwidth times delay, times a gain, rounded up. Source: `bbr_bdp`.
     fn bdp(&self, bw: u64, gain: u64) -> u32 {
-        let scaled = bw.saturating_mul(self.min_rtt_us).saturating_mul(gain) >> GAIN_SCALE;
-        u32::try_from(scaled.div_ceil(1 << BW_SCALE)).unwrap_or(u32::MAX / 2)
+        model::bdp(bw, self.min_rtt_us, gain)
     }
 
     /// Room for three sends, an even number, and two more to probe with. Source: `bbr_quantization_budget`.
@@ -361,14 +354,12 @@ impl State {
 
     /// In flight when the next segment may depart, if `in_flight` are now. Source: `bbr_packets_in_net_at_edt`.
     fn in_net_at_departure(&self, in_flight: u32, sample: &RateSample, now: Time) -> u32 {
-        let us = sample.sender.departs.since(now).as_micros();
-        let delivered = (self.bandwidth() * us) >> BW_SCALE;
         let in_flight = if self.pacing_gain > GAIN_UNIT {
             in_flight + self.send_quantum(sample.sender.pacing_shift)
         } else {
             in_flight
         };
-        in_flight.saturating_sub(u32::try_from(delivered).unwrap_or(u32::MAX))
+        model::in_net_at_departure(in_flight, self.bandwidth(), sample, now)
     }
 
     // ---------------------------------------------------------------- the cycle of gains
@@ -533,8 +524,7 @@ impl State {
         if !self.full {
             return 0;
         }
-        let most = (self.bandwidth() * AGGREGATION_MAX_US) >> BW_SCALE;
-        self.aggregation.get().min(u32::try_from(most).unwrap_or(u32::MAX))
+        model::aggregated(&self.aggregation, self.bandwidth())
     }
 
     /// Source: `bbr_set_cwnd`.
@@ -557,13 +547,7 @@ impl State {
     }
 }
 
-/// What a rate is in segments of `mss` bytes, times a gain. Source: `bbr_rate_bytes_per_sec`.
-fn bytes_a_second(mss: u64, bw: u64, gain: u64) -> u64 {
-    let rate = (bw * mss * gain) >> GAIN_SCALE;
-    rate.saturating_mul(1_000_000 / 100 * (100 - MARGIN)) >> BW_SCALE
-}
-
-/// The interval of a sample that is one, microseconds.
-fn interval(sample: &RateSample) -> Option<u64> {
-    sample.interval.map(Duration::as_micros).filter(|&us| us > 0)
+/// The window of the maxima, where a round trip begins.
+fn window_of(round_start: bool) -> Option<u32> {
+    round_start.then_some(AGGREGATION_ROUNDS)
 }

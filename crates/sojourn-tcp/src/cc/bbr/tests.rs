@@ -81,7 +81,7 @@ impl Rounds {
                 delivered_at: self.now,
                 departs: self.now,
                 pacing_shift: 10,
-                ack_delayed: false,
+                ..SenderView::default()
             },
             ..RateSample::default()
         };
