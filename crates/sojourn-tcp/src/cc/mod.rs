@@ -141,7 +141,7 @@ pub struct Needs {
     pub samples: bool,
     /// It sets the window with each sample: neither recovery nor idleness change it (Linux's `cong_control`).
     pub steers: bool,
-    /// To hear of each segment that is judged lost, if it needs samples.
+    /// To hear of each segment that is judged lost, and whether the window limits what is sent, if it needs samples.
     pub losses: bool,
     /// Segments that leave at its rate, or at Linux's.
     pub pacing: bool,

@@ -63,7 +63,7 @@ pub struct SenderView {
     /// The acknowledgement looks like one that the receiver has delayed: of a lone segment that is not full. Source:
     /// Linux `FLAG_ACK_MAYBE_DELAYED`.
     pub ack_delayed: bool,
-    /// The window is what limited the sending of the current round.
+    /// The window is what limited the sending of the current round; only for a control that needs losses.
     pub window_limited: bool,
     /// ECN is agreed on, and `tcp.ecn_low` says that the path marks at a shallow threshold.
     pub ecn_low: bool,

@@ -16,7 +16,7 @@ pub(crate) struct Rates {
     pacer: Option<Pacer>,
     /// The control sets the window by itself.
     steers: bool,
-    /// The control hears of each loss.
+    /// The control hears of each loss, and whether the window limits it.
     losses: bool,
     /// `tcp.ecn_low`.
     ecn_low: bool,
@@ -58,6 +58,11 @@ impl<R: LossRecovery> Machine<R> {
     /// Whether the control sets the window by itself, so that nothing else may.
     pub(crate) fn is_steered(&self) -> bool {
         self.rates.as_ref().is_some_and(|rates| rates.steers)
+    }
+
+    /// Whether the control wants to know if the window limits what is sent.
+    pub(super) fn tells_limit(&self) -> bool {
+        self.rates.as_ref().is_some_and(|rates| rates.losses)
     }
 
     /// Whether the next segment has to wait for its time.

@@ -60,11 +60,16 @@ impl<R: LossRecovery> Machine<R> {
     }
 
     /// Whether more is ready, but has to wait for its time or for the window. Only of a control that sets the window
-    /// by itself: to others it matters what has stopped a burst.
+    /// by itself: to others it matters what has stopped a burst. One that asks for that, too, is told.
     #[inline]
     pub(crate) fn rests(&mut self, now: Time) -> bool {
         let ready = self.buffer.end().saturating_sub(self.nxt) >= u64::from(self.payload());
-        ready && self.is_steered() && (self.board.in_flight() >= self.window.cwnd || self.waits_for_pace(now))
+        let rests =
+            ready && self.is_steered() && (self.board.in_flight() >= self.window.cwnd || self.waits_for_pace(now));
+        if rests && self.tells_limit() {
+            self.finish_burst();
+        }
+        rests
     }
 
     fn view(&self) -> View {

@@ -1,5 +1,5 @@
-//! The bounds on rate and volume: of the short term, from what was delivered since the last probe, and of the long term,
-//! from what probes found.
+//! The bounds on rate and volume: of the short term, from what was delivered since the last probe, and of the long
+//! term, from what probes found.
 
 use super::constants::{BETA, HEADROOM, LEAST_WINDOW, LOSS_THRESHOLD};
 use super::{AckPhase, Mode, Phase, State, Undo};
@@ -222,8 +222,8 @@ impl State {
 
     // ---------------------------------------------------------------- losses
 
-    /// Source: `bbr_note_loss`; draft section 5.5.10.2 (NoteLoss). What an episode of losses begins from is saved before
-    /// the first of them reduces anything, as the draft has it (section 5.5.11.1).
+    /// What an episode of losses begins from is saved before the first of them reduces anything, as the draft has it
+    /// (section 5.5.11.1). Source: `bbr_note_loss`; draft section 5.5.10.2 (NoteLoss).
     fn note_loss(&mut self) {
         if !self.loss_in_round {
             self.loss_round_end = self.delivered;

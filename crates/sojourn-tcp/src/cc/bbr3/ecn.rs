@@ -91,8 +91,8 @@ mod tests {
         marks.end_round(true, 5_000, in_startup)
     }
 
-    /// Worked by hand from `bbr_update_ecn_alpha`: (240 x 256) >> 8 = 240, (240 x 240) >> 8 = 225, then 225 x 240 >> 8 =
-    /// 210 and 16 x 128 >> 8 = 8. A share of 218/256 leaves 256 - (218 x 85 >> 8) = 256 - 72 = 184 of 256.
+    /// Worked by hand from `bbr_update_ecn_alpha`: (240 x 256) >> 8 = 240, (240 x 240) >> 8 = 225, then 225 x 240 >> 8
+    /// = 210 and 16 x 128 >> 8 = 8. A share of 218/256 leaves 256 - (218 x 85 >> 8) = 256 - 72 = 184 of 256.
     #[test]
     fn the_share_has_a_weight_of_a_sixteenth_and_a_third_of_it_is_given_up() {
         let mut marks = Marks::default();

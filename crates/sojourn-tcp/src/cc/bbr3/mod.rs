@@ -83,8 +83,8 @@ impl Undo {
 /// Bottleneck bandwidth and round-trip propagation time: version 3.
 ///
 /// Deviation: our hosts send one segment at a time; how much Linux would send at once counts in the window only, as it
-/// does there. Protective load balancing is left out, for a simulated path has no other path beside it. The short cut of
-/// Linux for flows that the application limits is left out too, because it only saves work.
+/// does there. Protective load balancing is left out, for a simulated path has no other path beside it. Linux's short
+/// cut for flows that the application limits is left out too, because it only saves work.
 #[derive(Clone, Debug)]
 pub struct Bbr3(Box<State>);
 
@@ -256,8 +256,8 @@ impl CongestionControl for Bbr3 {
         self.0.take_loss(lost, window);
     }
 
-    /// Restores what the losses changed (draft section 5.5.11.2; google/bbr `bbr_undo_cwnd`, which does not return to the
-    /// mode).
+    /// Restores what the losses changed (draft section 5.5.11.2; google/bbr `bbr_undo_cwnd`, which does not return to
+    /// the mode).
     fn on_undone(&mut self) {
         let s = &mut *self.0;
         s.restores = true;
