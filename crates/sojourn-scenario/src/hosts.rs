@@ -89,6 +89,13 @@ fn check_tcp(s: &Scenario, backend: Backend) -> Result<(), ScenarioError> {
             "Linux has no ABE (RFC 8511), so only the simulator takes it",
         );
     }
+    if tcp.ecn_low {
+        return refuse(
+            "tcp.ecn_low",
+            "true",
+            "only google's Linux has it, with BBRv3, so only the simulator takes it",
+        );
+    }
     if tcp.ecn == EcnMode::Accurate && backend == Backend::Live {
         let why =
             "the live back end runs on this machine's kernel, and only a kernel of its own is known to have AccECN";

@@ -105,6 +105,10 @@ fn linux_refuses_what_a_kernel_cannot_do() {
             "tcp.abe is true, but Linux has no ABE (RFC 8511), so only the simulator takes it: leave it out",
         ),
         (
+            json!({"tcp": {"ecn": true, "ecn_low": true}}),
+            "tcp.ecn_low is true, but only google's Linux has it, with BBRv3, so only the simulator takes it: leave it out",
+        ),
+        (
             json!({"spare_acks": true}),
             "spare_acks is true, but the linux back end's queues drop what the kernel drops: leave it out",
         ),
@@ -188,19 +192,23 @@ fn live_has_our_disciplines_with_their_variants() {
 
 /// In flows, web clients and downloads.
 #[test]
-fn ledbat_plus_plus_is_refused_where_hosts_are_real() {
-    let ledbat = json!({"flows": [{"name": "a", "direction": "up", "congestion_control": "ledbat++"}]});
-    assert_eq!(
-        canonical(&ledbat, Backend::Sim)["flows"][0]["congestion_control"],
-        "ledbat++"
-    );
-    let web = json!({"web": [{"name": "w", "objects": [5000], "congestion_control": "ledbat++"}]});
-    for backend in [Backend::Linux, Backend::Live] {
-        for (scenario, place) in [(&ledbat, "flows[0]"), (&web, "web[0]")] {
-            assert_eq!(
-                error(scenario, backend),
-                format!("{place}.congestion_control is \"ledbat++\", but Linux has no such control: use the simulator")
-            );
+fn controls_that_linux_lacks_are_refused_where_hosts_are_real() {
+    for control in ["ledbat++", "bbr3"] {
+        let flow = json!({"flows": [{"name": "a", "direction": "up", "congestion_control": control}]});
+        assert_eq!(
+            canonical(&flow, Backend::Sim)["flows"][0]["congestion_control"],
+            control
+        );
+        let web = json!({"web": [{"name": "w", "objects": [5000], "congestion_control": control}]});
+        for backend in [Backend::Linux, Backend::Live] {
+            for (scenario, place) in [(&flow, "flows[0]"), (&web, "web[0]")] {
+                assert_eq!(
+                    error(scenario, backend),
+                    format!(
+                        "{place}.congestion_control is {control:?}, but Linux has no such control: use the simulator"
+                    )
+                );
+            }
         }
     }
 }
