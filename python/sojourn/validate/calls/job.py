@@ -5,14 +5,16 @@ from __future__ import annotations
 import json
 import socket
 import struct
+from collections.abc import Callable, Mapping
 from collections.abc import Sequence as Several
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any
 
 from sojourn import _native
 from sojourn.backends.linux import kinds as bed_kinds
 from sojourn.backends.linux import messages
-from sojourn.backends.linux.disciplines import below, encoded, queue_length
+from sojourn.backends.linux.disciplines import Encoded, below, encoded, queue_length
 from sojourn.backends.linux.steps import Steps
 from sojourn.kernel.find import Kernel
 from sojourn.validate.calls import kinds
@@ -53,8 +55,20 @@ class Seen:
     counters: dict[str, float]
 
 
-def job(sequences: Several[Sequence], kernel: Kernel) -> dict[str, Any]:
-    """Return the job of some sequences."""
+#: What changes the options of a discipline on their way to the kernel.
+Rework = Callable[[Encoded], Encoded]
+
+
+def job(
+    sequences: Several[Sequence], kernel: Kernel, reworks: Mapping[int, Rework] = MappingProxyType({})
+) -> dict[str, Any]:
+    """Return the job of some sequences.
+
+    Parameters
+    ----------
+    reworks
+        By the place of a sequence, from 0: what the kernel gets in place of the options that `tc` sends today.
+    """
     setup = Steps()
     setup.send(_HOST, f"add {_DEVICE}", messages.dummy(name=_DEVICE, index=_INDEX))
     setup.send(_HOST, f"set {_DEVICE} up", messages.link_up(index=_INDEX, mtu=_MTU))
@@ -64,7 +78,7 @@ def job(sequences: Several[Sequence], kernel: Kernel) -> dict[str, Any]:
         "modules": [str(module) for module in kernel.modules],
         "setup": setup.steps,
         "device": _DEVICE,
-        "sequences": [_plain(sequence) for sequence in sequences],
+        "sequences": [_plain(sequence, reworks.get(place)) for place, sequence in enumerate(sequences)],
     }
 
 
@@ -78,7 +92,7 @@ def seen(measured: str) -> list[Seen]:
     return found
 
 
-def _plain(sequence: Sequence) -> dict[str, Any]:
+def _plain(sequence: Sequence, rework: Rework | None) -> dict[str, Any]:
     steps, parent = Steps(), messages.ROOT
     if sequence.shaped_bps is not None:
         assert sequence.burst_bytes is not None
@@ -91,6 +105,8 @@ def _plain(sequence: Sequence) -> dict[str, Any]:
     if length is not None:
         steps.send(_HOST, f"set the queue of {_DEVICE}", messages.queue_length(_INDEX, length))
     kind, options = encoded(discipline)
+    if rework is not None and options is not None:
+        options = rework(options)
     request = messages.qdisc(index=_INDEX, parent=parent, number=messages.handle(_CHILD), kind=kind, options=options)
     steps.send(_HOST, f"add {kind} to {_DEVICE}", request)
     for says, request in below(discipline, index=_INDEX, major=_CHILD):
