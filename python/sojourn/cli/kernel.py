@@ -1,4 +1,4 @@
-"""`sojourn kernel build | status | remove | drill | compare | bisect`: the Linux kernels that real runs use."""
+"""`sojourn kernel build | status | remove | drill | bugs | compare | bisect`: the Linux kernels that real runs use."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from sojourn.cli import kernel_bisect, kernel_compare, kernel_drill
+from sojourn.cli import kernel_bisect, kernel_bugs, kernel_compare, kernel_drill
 from sojourn.cli.options import whole_number
 
 _ABOUT = """\
@@ -86,6 +86,7 @@ def add(commands: Any) -> None:
     remove.set_defaults(handler=_handle_remove)
 
     kernel_drill.add(parts)
+    kernel_bugs.add(parts)
     kernel_compare.add(parts)
     kernel_bisect.add(parts)
 

@@ -2,7 +2,7 @@
 
 | module      | what it knows                                                                     |
 |-------------|-----------------------------------------------------------------------------------|
-| `cases`     | the cases, from `cases.toml`, checked                                             |
+| `cases`     | the cases, from the files of `cases/`, checked                                    |
 | `sequences` | the packets of a case, as the agent and the simulator get them                    |
 | `readings`  | the number that is read of what a kernel or the simulator did                     |
 | `judge`     | plays cases on a kernel and in the simulator, and says whether the bug is there   |

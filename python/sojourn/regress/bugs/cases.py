@@ -1,4 +1,8 @@
-"""The cases, from `cases.toml`."""
+"""The cases, from `cases/`: a file each, which has the name of its case.
+
+A case is called a bug only if it contradicts a standard, the manual, or what the code itself says. What surprises and
+contradicts nothing of these is in `surprises.toml`.
+"""
 
 from __future__ import annotations
 
@@ -12,16 +16,13 @@ from typing import Any
 from sojourn import shape
 from sojourn.errors import ParamError
 
-FORMAT = "sojourn-kernel-bug-cases/1"
 PRESENT, ABSENT, CANNOT_TELL = VERDICTS = ("present", "absent", "cannot tell")
 #: What a reading may be.
 DROPPED, DELAY, COUNTER = KINDS = ("dropped", "mean delay", "counter")
-_PACKAGE = "sojourn.regress.bugs"
+_PACKAGE, _SUFFIX = "sojourn.regress.bugs", ".toml"
 
 _RATE = shape.spelled(r"[1-9][0-9]{0,4}[km]bit", "a rate such as 10mbit")
-_PART = shape.record(
-    {"at_ms": shape.number, "packets": shape.whole}, {"every_ms": shape.number, "burst": shape.whole}
-)
+_PART = shape.record({"at_ms": shape.number, "packets": shape.whole}, {"every_ms": shape.number, "burst": shape.whole})
 _READING = shape.record({"of": shape.one_of(*KINDS)}, {"part": shape.whole, "counter": shape.name})
 _PLAY = shape.record(
     {"label": shape.text, "qdisc": shape.text, "end_ms": shape.number, "parts": shape.list_of(_PART, least=1)},
@@ -30,7 +31,6 @@ _PLAY = shape.record(
 _SIMULATED = shape.record({"label": shape.text, "verdict": shape.one_of(*VERDICTS)}, {"qdisc": shape.text})
 _BUG = shape.record(
     {
-        "name": shape.spelled(r"[a-z0-9]+(-[a-z0-9]+)*", "small letters and digits with hyphens between"),
         "title": shape.text,
         "component": shape.text,
         "what": shape.text,
@@ -56,12 +56,11 @@ _BUG = shape.record(
         "simulator": shape.list_of(_SIMULATED),
     },
 )
-_SURPRISE = shape.record({"name": shape.text, "title": shape.text, "component": shape.text, "text": shape.lines})
-_FILE = shape.record(
+_SURPRISES = shape.record(
     {
-        "format": shape.one_of(FORMAT),
-        "bug": shape.list_of(_BUG, least=1),
-        "surprise": shape.list_of(_SURPRISE),
+        "surprise": shape.list_of(
+            shape.record({"name": shape.text, "title": shape.text, "component": shape.text, "text": shape.lines})
+        )
     }
 )
 
@@ -259,24 +258,25 @@ def named(names: Iterable[str]) -> list[Bug]:
 
 @cache
 def bugs() -> tuple[Bug, ...]:
-    """Return all bugs."""
-    return tuple(_bug(plain) for plain in _read()["bug"])
+    """Return all bugs, by name."""
+    every = (file.name for file in files(_PACKAGE).joinpath("cases").iterdir() if file.name.endswith(_SUFFIX))
+    return tuple(_bug(name.removesuffix(_SUFFIX), _read(f"cases/{name}", _BUG)) for name in sorted(every))
 
 
 @cache
 def surprises() -> tuple[Surprise, ...]:
     """Return what surprises and is no bug."""
-    return tuple(Surprise(**plain | {"text": _flow(plain["text"])}) for plain in _read()["surprise"])
+    found = _read("surprises.toml", _SURPRISES)["surprise"]
+    return tuple(Surprise(**plain | {"text": _flow(plain["text"])}) for plain in found)
 
 
-@cache
-def _read() -> dict[str, Any]:
-    found = tomllib.loads(files(_PACKAGE).joinpath("cases.toml").read_text(encoding="utf-8"))
-    _FILE(found, "cases.toml")
+def _read(name: str, check: shape.Check) -> dict[str, Any]:
+    found = tomllib.loads(files(_PACKAGE).joinpath(name).read_text(encoding="utf-8"))
+    check(found, name)
     return found
 
 
-def _bug(plain: dict[str, Any]) -> Bug:
+def _bug(name: str, plain: dict[str, Any]) -> Bug:
     plain = dict(plain)
     reading = plain.pop("reading", None)
     above = {verdict: plain.pop(f"{verdict}_above", None) for verdict in (PRESENT, ABSENT)}
@@ -287,7 +287,7 @@ def _bug(plain: dict[str, Any]) -> Bug:
         plain[key] = _flow(plain[key])
     for key in ("seen", "not_seen"):
         plain[key] = tuple(plain[key])
-    return Bug(above=above, below=below, plays=plays, simulator=simulator, **plain)
+    return Bug(name=name, above=above, below=below, plays=plays, simulator=simulator, **plain)
 
 
 def _play(plain: dict[str, Any], reading: dict[str, Any] | None) -> Play:

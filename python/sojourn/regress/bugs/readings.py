@@ -34,7 +34,9 @@ class Done:
 
 def of_kernel(asked: Sequence, seen: Seen) -> Done:
     """Return what a kernel did."""
-    offered = {packet.id: at for at, (_, packets) in zip(seen.offered_ns, asked.offers, strict=True) for packet in packets}
+    offered = {
+        packet.id: at for at, (_, packets) in zip(seen.offered_ns, asked.offers, strict=True) for packet in packets
+    }
     left = {number: at for at, number, _ in seen.left}
     return Done(offered_ns=offered, left_ns=left, counters=seen.counters)
 

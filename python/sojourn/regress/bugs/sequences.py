@@ -48,7 +48,9 @@ def sequence(play: Play, qdisc: str | None = None) -> Sequence:
 def for_simulator(asked: Sequence) -> Sequence:
     """Return a sequence with the time that passes from the setup of its discipline to the first packet."""
     lead = kinds.of(asked.kind).lead_ns
-    return replace(asked, offers=tuple((lead + at, packets) for at, packets in asked.offers), end_ns=lead + asked.end_ns)
+    return replace(
+        asked, offers=tuple((lead + at, packets) for at, packets in asked.offers), end_ns=lead + asked.end_ns
+    )
 
 
 def numbers(play: Play, part: int) -> range:
@@ -74,6 +76,4 @@ def old_flags(options: Encoded) -> Encoded:
 
 
 def _packet(number: int) -> Packet:
-    return Packet(
-        id=number, size=LARGEST, flow=0, hash=_HASH, ecn="not-ect", dscp=0, source=0, destination=0
-    )
+    return Packet(id=number, size=LARGEST, flow=0, hash=_HASH, ecn="not-ect", dscp=0, source=0, destination=0)
