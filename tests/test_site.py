@@ -46,7 +46,7 @@ PAGES: dict[str, list[Block]] = {
 NOT_RUN = {
     "captures": 1,
     "cluster": 2,
-    "kernel": 10,
+    "kernel": 12,
     "minutes": 16,
     "namespaces": 3,
     "part": 2,

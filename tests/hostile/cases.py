@@ -25,6 +25,7 @@ _REFUSED = {
     **dict.fromkeys(("reproduce", "validate", "tune"), ("--workers", "0")),
     # No kernel is booted, and no commit is built.
     "kernel bisect": ("--good", "no such commit"),
+    "kernel bugs": ("--kernel", "no such kernel"),
     # It would serve until it is ended.
     "view": ("--port", "65536"),
 }
@@ -65,6 +66,7 @@ def command_line(material: Material, rng: Random) -> list[str]:
             *("bulk", "--source", "good", "--good", "a", "--bad", "b", "--threshold", "10%"),
             *("--duration", "1s", "--work", "work"),
         ],
+        "kernel bugs": [rng.choice(("red-idle", "pie-probability", "no such bug"))],
         "view": ["good", "--no-browser"],
     }
     words = bases.get(name, [])
@@ -93,7 +95,7 @@ def _commands() -> dict[str, list[argparse.Action]]:
 
     every = parsers(build_parser())
     below = parsers(every["kernel"])
-    every |= {f"kernel {name}": below[name] for name in ("compare", "bisect")}
+    every |= {f"kernel {name}": below[name] for name in ("compare", "bisect", "bugs")}
     return {name: parser._actions for name, parser in every.items()}
 
 

@@ -1,4 +1,4 @@
-"""Two kernels side by side, and the commit that made the difference.
+"""Two kernels side by side, the commit that made the difference, and known bugs.
 
 | module       | what it does                                                                          |
 |--------------|---------------------------------------------------------------------------------------|
@@ -13,6 +13,7 @@
 | `sides`      | whether good and bad are far enough apart, and which of them a commit is like         |
 | `search`     | the search itself: build, measure, judge, tell git                                    |
 | `found`      | what a search came to, as a value, as JSON and as Markdown                            |
+| `bugs`       | known bugs of the kernel: cases that are played on a kernel and in the simulator      |
 
 Runs and builds are kept by what they are a function of. So a search that was killed begins anew, and what was done
 before takes no time.

@@ -45,8 +45,9 @@ def report(bug: Bug, there: Several[Found]) -> str:
 
 
 def _wrapped(paragraph: str) -> str:
-    """Return a paragraph in lines as mail has them; one whose lines are indented is shown as it is."""
-    return paragraph if paragraph.startswith(" ") else textwrap.fill(paragraph, _WIDTH, break_on_hyphens=False)
+    """Return a paragraph in lines as mail has them; headers and commands stay as they are."""
+    as_it_is = paragraph.startswith((" ", "Subject: ", "Fixes: "))
+    return paragraph if as_it_is else textwrap.fill(paragraph, _WIDTH, break_on_hyphens=False)
 
 
 def _line(found: Found) -> str:
