@@ -44,7 +44,7 @@ def test_a_case_says_all_that_a_maintainer_needs(bug: Bug) -> None:
     assert bug.report.startswith("Subject: ")
     for part in ("{kernel}", "{reading}", "\nHow to see it", "\nSuggested repair: "):
         assert part in bug.report
-    assert bug.component.split(",")[0].endswith(".c")
+    assert bug.component.split(",")[0].endswith((".c", ".h"))
     if bug.plays:
         for play in bug.plays:
             assert play.reading.of in cases.KINDS
@@ -115,6 +115,18 @@ def test_an_average_that_falls_while_idle_drops_nothing_after_a_minute() -> None
             model.enqueue(at, packet.size, flow=packet.hash)
         if at >= 60_000_000_000:
             assert model.stats["drops"] == before
+
+
+def test_codels_clock_says_that_no_drop_was_a_short_time_ago_at_an_uptime_of_41_minutes() -> None:
+    """The times of the case are in the halves that it says: units of 1024 ns, in 32 bits with a sign."""
+    first, second = BUGS["fq-codel-uptime"].plays
+    at_ms = first.parts[0].at_ms
+    later_ms = first.end_ms + second.parts[0].at_ms
+    for uptime_ms, upper in ((at_ms, True), (later_ms, False)):
+        # The guest has been up for 1 to 4 s when the first sequence begins.
+        for boot_ms in (1000, 4000):
+            now = (round(uptime_ms) + boot_ms) * 1_000_000 >> 10
+            assert (now >> 31 & 1 == 1) == upper
 
 
 def test_old_flags_are_in_the_structure_and_not_in_an_attribute() -> None:
