@@ -1,7 +1,8 @@
 //! System calls.
 
-use crate::connection::Connection;
+use crate::connection::{Connection, Write};
 use crate::host::{Descriptor, Host, Kind};
+use crate::options::SocketOptions;
 use crate::script::{Call, Value};
 use crate::target::Answer;
 use crate::wire::Clocks;
@@ -64,15 +65,10 @@ impl Host {
             "connect" => Ok(self.connect(fd, descriptor, again, now)),
             "accept" => Ok(self.accept(call, descriptor)),
             "setsockopt" => {
-                let value = arg(3).and_then(Value::number);
-                match arg(2).and_then(Value::word) {
-                    Some("SO_SNDBUF") => self.change(fd, |d| d.send_buffer = value),
-                    Some("TCP_INQ") => self.change(fd, |d| d.tells_rest = value == Some(1)),
-                    _ => {}
-                }
-                Ok(Answer::Done(0))
+                let (name, value) = (arg(2).and_then(Value::word), arg(3).and_then(Value::number));
+                Ok(self.set_option(fd, name.unwrap_or_default(), value, now))
             }
-            "getsockopt" => getsockopt(call, descriptor),
+            "getsockopt" => self.getsockopt(call, descriptor),
             "fcntl" => {
                 if arg(1).and_then(Value::word) == Some("F_SETFL") {
                     let mut on = false;
@@ -88,6 +84,25 @@ impl Host {
             "close" => Ok(self.close(fd, descriptor, now)),
             _ => self.transfer(call, descriptor, now),
         }
+    }
+
+    fn set_option(&mut self, fd: i64, name: &str, value: Option<i64>, now: Time) -> Answer {
+        let Some(descriptor) = self.descriptors.get_mut(&fd) else {
+            return error("EBADF");
+        };
+        match name {
+            "SO_SNDBUF" => descriptor.send_buffer = value,
+            "TCP_INQ" => descriptor.tells_rest = value == Some(1),
+            _ => {}
+        }
+        if !descriptor.options.set(name, value.unwrap_or(0)) {
+            return error("EINVAL");
+        }
+        if let Kind::Connected(i) = descriptor.kind {
+            self.connections[i].set_option(name, descriptor.options);
+            self.pump(i, now);
+        }
+        Answer::Done(0)
     }
 
     fn change(&mut self, fd: i64, how: impl FnOnce(&mut Descriptor)) {
@@ -108,6 +123,7 @@ impl Host {
             nonblocking,
             send_buffer: None,
             tells_rest: false,
+            options: SocketOptions::default(),
         };
         self.descriptors.insert(fd, fresh);
         Answer::Done(fd)
@@ -171,7 +187,8 @@ impl Host {
         let i = match descriptor.kind {
             Kind::Fresh => {
                 self.clocks = Clocks::default();
-                self.connections.push(Connection::client(&self.settings, now));
+                self.connections
+                    .push(Connection::client(&self.settings, descriptor.options, now));
                 let i = self.connections.len() - 1;
                 self.change(fd, |d| d.kind = Kind::Connected(i));
                 self.pump(i, now);
@@ -187,6 +204,11 @@ impl Host {
                 "EALREADY"
             }),
             ConnectionState::SynSent => Answer::Waits,
+            ConnectionState::Closed if again => error(if self.connections[i].hears_of_end() {
+                "ETIMEDOUT"
+            } else {
+                "ECONNREFUSED"
+            }),
             _ if descriptor.kind == Kind::Fresh || again => Answer::Done(0),
             _ => error("EISCONN"),
         }
@@ -219,6 +241,7 @@ impl Host {
         if let Kind::Connected(i) = descriptor.kind {
             let connection = &mut self.connections[i];
             connection.released = true;
+            connection.endpoint.release();
             if connection.unread() > 0 || connection.endpoint.state() == ConnectionState::SynSent {
                 // RFC 2525 section 2.17; RFC 9293 section 3.10.4.
                 connection.endpoint.abort();
@@ -237,6 +260,9 @@ impl Host {
             return Ok(error(if reads { "ENOTCONN" } else { "EPIPE" }));
         };
         let connection = &mut self.connections[i];
+        if connection.hears_of_end() {
+            return Ok(error("ETIMEDOUT"));
+        }
         match call.name.as_str() {
             "shutdown" => {
                 connection.close(now);
@@ -251,14 +277,21 @@ impl Host {
                     let word = format!("SO_SNDBUF={buffer}");
                     return Err(Missing::new(word, "our send buffer has the size of a kernel's default"));
                 }
-                if connection.endpoint.is_closing() {
+                if connection.endpoint.is_closing() || connection.endpoint.gave_up() {
                     return Ok(error("EPIPE"));
                 }
-                let mut ends_record = false;
-                call.args
-                    .iter()
-                    .for_each(|arg| arg.each_word(&mut |word| ends_record |= word == "MSG_EOR"));
-                connection.write(bytes.max(0).cast_unsigned(), ends_record, now);
+                let mut write = Write {
+                    bytes: bytes.max(0).cast_unsigned(),
+                    ends_record: false,
+                    more: false,
+                };
+                call.args.iter().for_each(|arg| {
+                    arg.each_word(&mut |word| {
+                        write.ends_record |= word == "MSG_EOR";
+                        write.more |= word == "MSG_MORE";
+                    });
+                });
+                connection.write(write, now);
                 self.pump(i, now);
                 Ok(Answer::Done(bytes))
             }
@@ -291,7 +324,7 @@ fn field<'a>(call: &'a Call, name: &str) -> Option<&'a Value> {
 fn read(call: &Call, descriptor: Descriptor, connection: &mut Connection) -> Answer {
     let wanted = size(call).max(0).cast_unsigned();
     let bytes = connection.unread().min(wanted);
-    let ended = connection.endpoint.receiver().is_finished();
+    let ended = connection.endpoint.receiver().is_finished() || connection.endpoint.gave_up();
     if bytes == 0 && wanted > 0 && !ended {
         return if descriptor.nonblocking {
             error("EAGAIN")
@@ -340,20 +373,27 @@ fn ioctl(call: &Call, connection: &Connection) -> Answer {
     }
 }
 
-fn getsockopt(call: &Call, descriptor: Descriptor) -> Result<Answer, Missing> {
-    let value = match call.args.get(2).and_then(Value::word) {
-        Some("SO_ERROR") => 0,
-        // Linux doubles what is set.
-        Some("SO_SNDBUF") => descriptor.send_buffer.map_or(0, |buffer| buffer.saturating_mul(2)),
-        word => {
-            return Err(Missing::new(
-                word.unwrap_or("getsockopt"),
-                "this option is not known to sojourn-drill",
-            ));
-        }
-    };
-    Ok(match call.args.get(3).and_then(Value::number) {
-        Some(expected) if expected != value => Answer::Filled(format!("the option is {value}, not {expected}")),
-        _ => Answer::Done(0),
-    })
+/// Number of an error. Source: Linux `errno.h`.
+const ETIMEDOUT: i64 = 110;
+
+impl Host {
+    fn getsockopt(&mut self, call: &Call, descriptor: Descriptor) -> Result<Answer, Missing> {
+        let name = call.args.get(2).and_then(Value::word).unwrap_or("getsockopt");
+        let value = match name {
+            "SO_ERROR" => match descriptor.kind {
+                Kind::Connected(i) if self.connections[i].hears_of_end() => Some(ETIMEDOUT),
+                _ => Some(0),
+            },
+            // Linux doubles what is set.
+            "SO_SNDBUF" => Some(descriptor.send_buffer.map_or(0, |buffer| buffer.saturating_mul(2))),
+            _ => descriptor.options.get(name),
+        };
+        let Some(value) = value else {
+            return Err(Missing::new(name, "this option is not known to sojourn-drill"));
+        };
+        Ok(match call.args.get(3).and_then(Value::number) {
+            Some(expected) if expected != value => Answer::Filled(format!("the option is {value}, not {expected}")),
+            _ => Answer::Done(0),
+        })
+    }
 }

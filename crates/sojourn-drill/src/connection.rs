@@ -1,5 +1,6 @@
 //! A connection of the host: the endpoint, and what its handshake has agreed on.
 
+use crate::options::SocketOptions;
 use crate::script::{Packet, TcpOption};
 use crate::settings::Settings;
 use sojourn_tcp::{ConnectionState, EcnMode, Endpoint, TcpParams, Variant};
@@ -23,12 +24,21 @@ pub(crate) struct Agreed {
     pub(crate) scale: Option<u8>,
 }
 
+/// What an application writes.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Write {
+    pub(crate) bytes: u64,
+    /// It ends a record (`MSG_EOR`).
+    pub(crate) ends_record: bool,
+    /// More follows at once (`MSG_MORE`).
+    pub(crate) more: bool,
+}
+
 /// What has happened to a client before its peer answered.
 #[derive(Clone, Copy, Debug)]
 enum Early {
     TimedOut,
-    /// So many bytes, which may end a record.
-    Wrote(u64, bool),
+    Wrote(Write),
     Closed,
 }
 
@@ -76,6 +86,7 @@ impl Spent {
 
 /// One connection.
 #[derive(Debug)]
+#[expect(clippy::struct_excessive_bools, reason = "independent facts")]
 pub(crate) struct Connection {
     pub(crate) endpoint: Endpoint,
     pub(crate) params: TcpParams,
@@ -89,6 +100,9 @@ pub(crate) struct Connection {
     pub(crate) read: u64,
     pub(crate) last_data: Time,
     pub(crate) spent: Spent,
+    pub(crate) options: SocketOptions,
+    /// The application has heard that the connection was given up.
+    heard: bool,
     began: Time,
     early: Vec<(Time, Early)>,
     settings: Settings,
@@ -96,39 +110,48 @@ pub(crate) struct Connection {
 
 impl Connection {
     /// The end that connects, at `now`. What its peer takes is not known yet.
-    pub(crate) fn client(settings: &Settings, now: Time) -> Self {
+    pub(crate) fn client(settings: &Settings, options: SocketOptions, now: Time) -> Self {
         let params = params(settings, LARGEST, Agreed::default(), settings.ecn.asks);
         let mut endpoint = Endpoint::client(&params).expect("the parameters are in their ranges");
+        options.apply_all(&mut endpoint);
         endpoint.connect(now);
-        Self::of(endpoint, params, Agreed::default(), false, settings, now)
+        Self::of(endpoint, params, Agreed::default(), options, settings, now)
     }
 
     /// The end that was listening when `syn` came.
-    pub(crate) fn server(settings: &Settings, syn: &Packet, now: Time) -> Self {
+    pub(crate) fn server(settings: &Settings, options: SocketOptions, syn: &Packet, now: Time) -> Self {
         let (mss, agreed) = agree(settings, syn);
         let params = params(settings, mss, agreed, settings.ecn.answers);
-        let endpoint = Endpoint::server(&params).expect("the parameters are in their ranges");
-        Self::of(endpoint, params, agreed, true, settings, now)
+        let mut endpoint = Endpoint::server(&params).expect("the parameters are in their ranges");
+        options.apply_all(&mut endpoint);
+        Self {
+            passive: true,
+            accepted: false,
+            ..Self::of(endpoint, params, agreed, options, settings, now)
+        }
     }
 
     fn of(
-        endpoint: Endpoint,
+        mut endpoint: Endpoint,
         params: TcpParams,
         agreed: Agreed,
-        passive: bool,
+        options: SocketOptions,
         settings: &Settings,
         now: Time,
     ) -> Self {
+        endpoint.set_device_full(settings.device_drops);
         Self {
             endpoint,
             params,
             agreed,
-            passive,
-            accepted: !passive,
+            passive: false,
+            accepted: true,
             released: false,
             read: 0,
             last_data: now,
             spent: Spent::default(),
+            options,
+            heard: false,
             began: now,
             early: Vec::new(),
             settings: settings.clone(),
@@ -144,12 +167,14 @@ impl Connection {
         self.agreed = agreed;
         self.params = params(&self.settings, mss, agreed, self.settings.ecn.asks);
         self.endpoint = Endpoint::client(&self.params).expect("the parameters are in their ranges");
+        self.options.apply_all(&mut self.endpoint);
+        self.endpoint.set_device_full(self.settings.device_drops);
         self.endpoint.connect(self.began);
         while self.endpoint.poll_transmit(self.began).is_some() {}
         for (at, event) in std::mem::take(&mut self.early) {
             match event {
                 Early::TimedOut => self.endpoint.on_timeout(at),
-                Early::Wrote(bytes, ends_record) => self.give(bytes, ends_record),
+                Early::Wrote(write) => self.give(write),
                 Early::Closed => self.endpoint.close(),
             }
             while self.endpoint.poll_transmit(at).is_some() {}
@@ -167,14 +192,18 @@ impl Connection {
         self.endpoint.on_timeout(now);
     }
 
-    pub(crate) fn write(&mut self, bytes: u64, ends_record: bool, now: Time) {
-        self.note(Early::Wrote(bytes, ends_record), now);
-        self.give(bytes, ends_record);
+    pub(crate) fn write(&mut self, write: Write, now: Time) {
+        self.note(Early::Wrote(write), now);
+        self.give(write);
     }
 
-    fn give(&mut self, bytes: u64, ends_record: bool) {
-        self.endpoint.write(bytes);
-        if ends_record {
+    fn give(&mut self, write: Write) {
+        if write.more {
+            self.endpoint.write_more(write.bytes);
+        } else {
+            self.endpoint.write(write.bytes);
+        }
+        if write.ends_record {
             self.endpoint.end_record();
         }
     }
@@ -182,6 +211,19 @@ impl Connection {
     pub(crate) fn close(&mut self, now: Time) {
         self.note(Early::Closed, now);
         self.endpoint.close();
+    }
+
+    /// The application sets an option.
+    pub(crate) fn set_option(&mut self, name: &str, options: SocketOptions) {
+        self.options = options;
+        options.apply(name, &mut self.endpoint);
+    }
+
+    /// Whether the connection was given up and nobody has heard so: a call that asks hears it, and only the first.
+    pub(crate) fn hears_of_end(&mut self) -> bool {
+        let news = self.endpoint.gave_up() && !self.heard;
+        self.heard |= news;
+        news
     }
 
     /// Bytes that have come and are not read.
@@ -220,6 +262,7 @@ fn params(settings: &Settings, mss: u16, agreed: Agreed, ecn: EcnMode) -> TcpPar
         accecn: settings.accecn,
         timestamps: agreed.timestamps,
         linear_syn_timeouts: settings.linear_syn_timeouts,
+        max_rto: settings.max_rto,
         congestion_control: settings.congestion_control,
         pacing: settings.pacing,
         send_buffer: Some(SEND_BUFFER),

@@ -1,6 +1,7 @@
 //! The host under test: descriptors, connections, and what they have sent.
 
 use crate::connection::Connection;
+use crate::options::SocketOptions;
 use crate::script::Packet;
 use crate::settings::Settings;
 use crate::wire::{self, Clocks};
@@ -33,6 +34,7 @@ pub(crate) struct Descriptor {
     pub(crate) send_buffer: Option<i64>,
     /// A read tells what is left.
     pub(crate) tells_rest: bool,
+    pub(crate) options: SocketOptions,
 }
 
 /// A segment that has left.
@@ -62,6 +64,7 @@ impl Host {
         self.settings.run(text)?;
         for connection in &mut self.connections {
             connection.endpoint.set_accecn_option(self.settings.accecn.option);
+            connection.endpoint.set_device_full(self.settings.device_drops);
         }
         Ok(())
     }
@@ -78,6 +81,9 @@ impl Host {
             let Some(segment) = self.connections[connection].endpoint.poll_transmit(now) else {
                 break;
             };
+            if self.settings.device_drops {
+                continue;
+            }
             let joins = end == Some(segment.seq);
             end = (segment.len > 0).then(|| segment.seq + u64::from(segment.len));
             self.left.push_back(Left {
@@ -111,7 +117,9 @@ impl Host {
         let syn = packet.has('S') && !packet.has('.');
         if syn && self.opens() {
             self.clocks = Clocks::default();
-            self.connections.push(Connection::server(&self.settings, packet, now));
+            let options = self.listener().map_or_else(SocketOptions::default, |d| d.options);
+            self.connections
+                .push(Connection::server(&self.settings, options, packet, now));
         }
         let Some(i) = self.current() else {
             return Err(Missing::new(
@@ -135,13 +143,17 @@ impl Host {
     /// Whether a SYN that comes now begins a connection: somebody listens, and the last connection is not in its
     /// handshake or in the hands of the application.
     fn opens(&self) -> bool {
-        let listens = self.descriptors.values().any(|d| d.kind == Kind::Listening);
         let busy = self.connections.last().is_some_and(|c| {
             !c.released
                 && c.endpoint.state() != ConnectionState::Closed
                 && c.endpoint.state() != ConnectionState::Listen
         });
-        listens && !busy
+        self.listener().is_some() && !busy
+    }
+
+    /// The socket that listens.
+    fn listener(&self) -> Option<&Descriptor> {
+        self.descriptors.values().find(|d| d.kind == Kind::Listening)
     }
 
     /// A connection that is established and that nobody has accepted.

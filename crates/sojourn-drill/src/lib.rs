@@ -25,6 +25,7 @@ mod expr;
 mod host;
 mod info;
 mod matching;
+mod options;
 mod ours;
 mod outcome;
 mod parse;

@@ -31,6 +31,7 @@ impl Ecn {
 
 /// What commands have set.
 #[derive(Clone, Debug)]
+#[expect(clippy::struct_excessive_bools, reason = "independent facts")]
 pub(crate) struct Settings {
     pub(crate) ecn: Ecn,
     pub(crate) accecn: AccEcnParams,
@@ -41,6 +42,9 @@ pub(crate) struct Settings {
     pub(crate) pacing: bool,
     pub(crate) restart_after_idle: bool,
     pub(crate) answer_interval: Duration,
+    pub(crate) max_rto: Duration,
+    /// The device's discipline drops all.
+    pub(crate) device_drops: bool,
 }
 
 impl Default for Settings {
@@ -58,6 +62,8 @@ impl Default for Settings {
             pacing: false,
             restart_after_idle: true,
             answer_interval: Duration::from_millis(500),
+            max_rto: Duration::from_secs(120),
+            device_drops: false,
         }
     }
 }
@@ -98,12 +104,18 @@ impl Settings {
     }
 
     fn discipline(&mut self, command: &str) -> Result<(), Missing> {
-        let mut words = command.split_whitespace().skip_while(|word| *word != "root").skip(1);
-        match (words.next(), words.next()) {
-            (Some("fq"), None) => self.pacing = true,
-            (Some("pfifo" | "pfifo_fast"), None) => self.pacing = false,
+        let words = command.split_whitespace().filter(|word| !word.starts_with("2>"));
+        let deletes = words.clone().any(|word| matches!(word, "del" | "delete"));
+        let words: Vec<_> = words.skip_while(|word| *word != "root").skip(1).collect();
+        (self.pacing, self.device_drops) = match words[..] {
+            [] if deletes => (false, false),
+            ["fq"] => (true, false),
+            ["pfifo" | "pfifo_fast"] => (false, false),
+            ["pfifo", "limit", "0"] => (false, true),
+            // No script has so much in it.
+            ["pfifo", "limit", n] if n.parse().is_ok_and(|n: u32| n >= 1000) => (false, false),
             _ => return Err(unknown("command", "tc")),
-        }
+        };
         Ok(())
     }
 
@@ -138,6 +150,10 @@ impl Settings {
             ("net.ipv4.tcp_invalid_ratelimit", _) => match value.parse() {
                 Ok(ms @ 0..=60_000) => self.answer_interval = Duration::from_millis(ms),
                 _ => return missing("our TCP has an interval of at most a minute"),
+            },
+            ("net.ipv4.tcp_rto_max_ms", _) => match value.parse() {
+                Ok(ms @ 1000..=120_000) => self.max_rto = Duration::from_millis(ms),
+                _ => return missing("Linux has 1000 to 120000"),
             },
             ("net.ipv4.tcp_congestion_control", _) => match value.parse() {
                 Ok(algorithm) => self.congestion_control = algorithm,
@@ -222,7 +238,7 @@ sysctl -q net.ipv4.tcp_congestion_control=reno; tc qdisc replace dev tun0 root f
                 "net.ipv4.tcp_rmem=4096 131072 33554432",
             ),
             ("reboot now", "reboot"),
-            ("tc qdisc add dev tun0 root pfifo limit 0", "tc"),
+            ("tc qdisc add dev tun0 root pfifo limit 3", "tc"),
             ("nstat -s | grep x", "nstat"),
         ] {
             assert_eq!(Settings::default().run(text).expect_err(text).word, word);

@@ -1,6 +1,7 @@
 //! One end of a connection: handshake, sender, receiver and close.
 
 mod ecn;
+mod options;
 
 use crate::accecn::{self, AccEcn, AccEcnParams, EcnMode};
 use crate::handshake::{Expiry, Handshake};
@@ -71,6 +72,10 @@ pub struct Endpoint {
     pub(crate) handshake_due: bool,
     /// The peer had closed when this end did.
     closed_second: bool,
+    /// The application is gone, and so nobody reads.
+    released: bool,
+    /// The user timeout has passed.
+    gave_up: bool,
     /// An answer to a segment of no connection, or to a reset: it goes before all others.
     pub(crate) answer: Option<Box<Segment>>,
     /// Whether segments of no connection are answered.
@@ -110,6 +115,8 @@ impl Endpoint {
             resets: params.resets,
             forced: None,
             closed_second: false,
+            released: false,
+            gave_up: false,
             handshake: Handshake::syn(params.variant, params.linear_syn_timeouts, Time::ZERO),
             linear_syn_timeouts: params.linear_syn_timeouts,
             variant: params.variant,
@@ -192,7 +199,8 @@ impl Endpoint {
     pub fn connect(&mut self, now: Time) {
         if self.state == State::Closed {
             self.state = State::SynSent;
-            self.handshake = Handshake::syn(self.variant, self.linear_syn_timeouts, now);
+            let handshake = Handshake::syn(self.variant, self.linear_syn_timeouts, now);
+            self.handshake = self.with_limits(handshake);
             self.handshake_due = true;
         }
     }
@@ -209,6 +217,7 @@ impl Endpoint {
     /// After [`Endpoint::close`].
     pub fn write(&mut self, bytes: u64) {
         assert!(!self.is_closing(), "nothing can be written to a closed connection");
+        self.sender.say_more(false);
         self.sender.write(bytes);
     }
 
@@ -240,9 +249,7 @@ impl Endpoint {
         if self.resets && self.state == State::Established {
             self.say_reset();
         }
-        self.state = State::Done;
-        self.handshake_due = false;
-        self.forced = None;
+        self.end();
     }
 
     /// Takes a segment from the network.
@@ -281,7 +288,7 @@ impl Endpoint {
             self.state = State::Done;
             return;
         }
-        if segment.span() > 0 {
+        if segment.span() > 0 && !(self.released && self.refuses_data(segment)) {
             self.receiver.on_data(segment, now);
         }
     }
@@ -298,7 +305,7 @@ impl Endpoint {
                 self.agree(accecn::of_syn(self.wants_ecn, segment.flags), AccEcn::server, segment);
                 self.receiver.set_ts_recent(segment.ts_val);
                 self.state = State::SynReceived;
-                self.handshake = Handshake::syn_ack(self.variant, now);
+                self.handshake = self.with_limits(Handshake::syn_ack(self.variant, now));
                 self.handshake_due = true;
             }
             // The SYN-ACK echoes the first SYN's timestamp even then, so the client's round trip counts from that. Source:
@@ -550,6 +557,9 @@ impl Endpoint {
                 if let Some(out) = self.sender.on_timeout(now) {
                     self.forced = Some(Box::new(out));
                 }
+                if self.sender.has_expired() {
+                    self.give_up();
+                }
             }
             State::SynSent | State::SynReceived if self.handshake.due() <= now => {
                 match self.handshake.on_timeout(now) {
@@ -562,6 +572,7 @@ impl Endpoint {
                     }
                     // What a listener forgets begins anew with the next SYN.
                     Expiry::GiveUp if self.state == State::SynReceived => self.state = State::Listen,
+                    Expiry::GiveUp if self.handshake.has_expired(now) => self.give_up(),
                     Expiry::GiveUp => {}
                 }
             }

@@ -12,6 +12,9 @@ const SYN_RETRIES: u32 = 6;
 /// How often a SYN-ACK is sent again because a time-out passed. Source: Linux `tcp_synack_retries`.
 const SYN_ACK_RETRIES: u32 = 5;
 
+/// What is left of a user timeout that has passed: one tick.
+const AT_ONCE: Duration = Duration::from_millis(1);
+
 /// What a time-out of the handshake asks for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Expiry {
@@ -40,6 +43,10 @@ pub(crate) struct Handshake {
     passive: bool,
     /// So many time-outs are as long as the first.
     linear: u32,
+    /// The largest time-out.
+    max_rto: Duration,
+    /// After so long without an answer the end that connects gives up (Linux `TCP_USER_TIMEOUT`).
+    user_timeout: Option<Duration>,
     variant: Variant,
 }
 
@@ -54,6 +61,8 @@ impl Handshake {
             repeats: 0,
             passive: false,
             linear,
+            max_rto: RTO_MAX,
+            user_timeout: None,
             variant,
         }
     }
@@ -66,6 +75,15 @@ impl Handshake {
         }
     }
 
+    /// The same with another largest time-out, and for the end that connects with a user timeout.
+    pub(crate) fn with_limits(self, max_rto: Duration, user_timeout: Option<Duration>) -> Self {
+        Self {
+            max_rto,
+            user_timeout: user_timeout.filter(|_| !self.passive),
+            ..self
+        }
+    }
+
     /// When a time-out is due.
     pub(crate) const fn due(&self) -> Time {
         self.due
@@ -74,7 +92,7 @@ impl Handshake {
     /// The time-out has passed.
     pub(crate) fn on_timeout(&mut self, now: Time) -> Expiry {
         let most = if self.passive { SYN_ACK_RETRIES } else { SYN_RETRIES };
-        if self.timeouts >= most {
+        if self.timeouts >= most || self.timeouts > 0 && self.left(now) == Some(Duration::ZERO) {
             self.due = Time::MAX;
             return Expiry::GiveUp;
         }
@@ -105,10 +123,22 @@ impl Handshake {
         true
     }
 
+    /// What is left of the user timeout. Source: Linux `retransmits_timed_out`.
+    fn left(&self, now: Time) -> Option<Duration> {
+        Some(self.user_timeout?.saturating_sub(now.since(self.sent)))
+    }
+
+    /// Whether it has failed because the user timeout has passed.
+    pub(crate) fn has_expired(&self, now: Time) -> bool {
+        self.left(now) == Some(Duration::ZERO)
+    }
+
     fn arm(&mut self, now: Time) {
         // Source: Linux `tcp_retransmit_timer`.
         let doublings = self.timeouts.saturating_sub(self.linear);
-        let wait = (RTO_INITIAL * (1 << doublings)).min(RTO_MAX);
+        let wait = (RTO_INITIAL * (1 << doublings)).min(self.max_rto);
+        // Source: Linux `tcp_clamp_rto_to_user_timeout`.
+        let wait = self.left(now).map_or(wait, |left| wait.min(left.max(AT_ONCE)));
         self.due = goes_off(self.variant, wait, now);
     }
 

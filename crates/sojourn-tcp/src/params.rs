@@ -66,6 +66,9 @@ pub struct TcpParams {
     pub delayed_ack: bool,
     /// Smallest retransmission time-out; Linux 200 ms, RFC 6298 1 s.
     pub min_rto: Duration,
+    /// Largest time-out, at least 1 s (Linux 7.3 `tcp_rto_max_ms`); Linux 120 s. RFC 6298 asks for 60 s or more.
+    #[serde(skip)]
+    pub max_rto: Duration,
     /// Whether hosts remember of each other, from one connection to the next, slow-start threshold, RTT and reordering
     /// (default no; on the simulator not with web clients).
     #[serde(skip_serializing_if = "std::ops::Not::not")]
@@ -189,6 +192,7 @@ impl Default for TcpParams {
             ecn_low: false,
             delayed_ack: true,
             min_rto: Duration::from_millis(200),
+            max_rto: crate::rtt::RTO_MAX,
             save_metrics: false,
             pacing: false,
             send_buffer: None,
@@ -272,6 +276,13 @@ impl TcpParams {
             "tcp.min_rto",
             rto.to_string(),
             "1ms to 120s",
+        )?;
+        let rto = self.max_rto;
+        check(
+            rto >= Duration::from_secs(1) && rto <= crate::rtt::RTO_MAX && rto >= self.min_rto,
+            "tcp.max_rto",
+            rto.to_string(),
+            "1s to 120s, and not less than tcp.min_rto",
         )
     }
 }

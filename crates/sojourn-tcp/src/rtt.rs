@@ -2,7 +2,7 @@
 
 use sojourn_units::{Duration, Time};
 
-/// Largest time-out. Source: Linux `TCP_RTO_MAX`.
+/// Largest time-out, if nothing smaller is set. Source: Linux `TCP_RTO_MAX`.
 pub(crate) const RTO_MAX: Duration = Duration::from_secs(120);
 /// Time-out before any measurement. Source: RFC 6298 section 2 (2.1).
 pub(crate) const RTO_INITIAL: Duration = Duration::from_secs(1);
@@ -30,11 +30,12 @@ pub(crate) struct RttEstimator {
     /// Sequence number that ends this round.
     round_end: u64,
     min_rto: i64,
+    max_rto: Duration,
     rto: Duration,
 }
 
 impl RttEstimator {
-    pub(crate) fn new(min_rto: Duration) -> Self {
+    pub(crate) fn new(min_rto: Duration, max_rto: Duration) -> Self {
         Self {
             srtt: None,
             deviation: 0,
@@ -42,6 +43,7 @@ impl RttEstimator {
             variance: 0,
             round_end: 0,
             min_rto: nanos(min_rto),
+            max_rto,
             rto: RTO_INITIAL,
         }
     }
@@ -77,7 +79,7 @@ impl RttEstimator {
             self.round_end = nxt;
         }
         let srtt = self.srtt.unwrap_or(m);
-        self.rto = Duration::from_nanos((srtt + self.variance) as u64).min(RTO_MAX);
+        self.rto = Duration::from_nanos((srtt + self.variance) as u64).min(self.max_rto);
     }
 
     /// An earlier connection saw `rtt`: if that is more than the handshake took, the time-out follows it until the
@@ -87,8 +89,19 @@ impl RttEstimator {
     pub(crate) fn expect(&mut self, rtt: Duration) {
         let rtt = nanos(rtt);
         if self.srtt.is_none_or(|srtt| rtt > srtt) {
-            self.rto = Duration::from_nanos((rtt + (2 * rtt).max(self.min_rto)) as u64).min(RTO_MAX);
+            self.rto = Duration::from_nanos((rtt + (2 * rtt).max(self.min_rto)) as u64).min(self.max_rto);
         }
+    }
+
+    /// From now on no time-out is longer than `most`.
+    pub(crate) fn set_max_rto(&mut self, most: Duration) {
+        self.max_rto = most;
+        self.rto = self.rto.min(most);
+    }
+
+    /// The largest time-out.
+    pub(crate) fn max_rto(&self) -> Duration {
+        self.max_rto
     }
 
     /// The time-out, without backoff.
@@ -147,7 +160,7 @@ mod tests {
     #[test]
     fn first_sample_sets_rto_by_rfc_6298() {
         // RFC 6298 (2.2): SRTT = R, RTTVAR = R/2, RTO = SRTT + 4 RTTVAR = 3 R.
-        let mut e = RttEstimator::new(Duration::from_millis(200));
+        let mut e = RttEstimator::new(Duration::from_millis(200), RTO_MAX);
         assert_eq!(e.rto(), Duration::from_secs(1));
         e.sample(Duration::from_millis(150), 0, 1);
         assert_eq!(e.srtt(), Some(Duration::from_millis(150)));
@@ -158,7 +171,7 @@ mod tests {
     fn second_sample_follows_the_ewma_of_rfc_6298() {
         // (2.3) R' = 190: RTTVAR = 3/4 75 + 1/4 40 = 66.25; SRTT = 7/8 150 + 1/8 190 = 155. Linux keeps the round's
         // largest variance (300 ms) for its time-out, so RTO = 155 + 300.
-        let mut e = RttEstimator::new(Duration::from_millis(200));
+        let mut e = RttEstimator::new(Duration::from_millis(200), RTO_MAX);
         e.sample(Duration::from_millis(150), 0, 1);
         e.sample(Duration::from_millis(190), 0, 1);
         assert_eq!(e.srtt(), Some(Duration::from_millis(155)));
@@ -168,12 +181,22 @@ mod tests {
 
     #[test]
     fn a_steady_rtt_ends_at_srtt_plus_the_minimum() {
-        let mut e = RttEstimator::new(Duration::from_millis(200));
+        let mut e = RttEstimator::new(Duration::from_millis(200), RTO_MAX);
         for k in 0..200 {
             e.sample(Duration::from_millis(50), 2 * k, 2 * k + 1);
         }
         let over = e.rto().as_nanos() - Duration::from_millis(250).as_nanos();
         assert!(over < 1_000, "{over}");
+    }
+
+    #[test]
+    fn no_time_out_is_longer_than_the_largest() {
+        // RFC 6298 (2.5): a maximum may be placed on RTO. Without it, 3 R is 4.5 s.
+        let mut e = RttEstimator::new(Duration::from_millis(200), Duration::from_secs(2));
+        e.sample(Duration::from_millis(1500), 0, 1);
+        assert_eq!(e.rto(), Duration::from_secs(2));
+        e.set_max_rto(Duration::from_secs(1));
+        assert_eq!(e.rto(), Duration::from_secs(1));
     }
 
     #[test]

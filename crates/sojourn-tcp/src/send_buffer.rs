@@ -131,6 +131,11 @@ impl SendBuffer {
         self.end
     }
 
+    /// Whether the application waits until there is room.
+    pub(crate) fn is_full(&self) -> bool {
+        self.full
+    }
+
     /// Whether the segment that ends at `end` carries PSH; it is sent now.
     #[inline]
     pub(crate) fn takes_push(&mut self, end: u64) -> bool {
@@ -175,8 +180,8 @@ impl SendBuffer {
         view.merged > 0 && held * u64::from(self.segment) <= u64::from(self.size / 3 * 2) + self.freed(view)
     }
 
-    /// The application writes what the buffer takes.
-    pub(crate) fn write(&mut self, view: View) {
+    /// The application writes what the buffer takes. The end carries PSH unless the application writes `more` at once.
+    pub(crate) fn write(&mut self, view: View, more: bool) {
         let mss = u64::from(view.mss);
         self.largest_window = self.largest_window.max(view.window_end - view.una);
         let held = (self.end - view.una).div_ceil(mss);
@@ -201,7 +206,7 @@ impl SendBuffer {
             self.end = view.written;
         }
         self.full = self.end < view.written;
-        if self.pushed < self.end {
+        if self.pushed < self.end && (self.full || !more) {
             self.push();
         }
         self.set_wake(mss);
@@ -213,6 +218,14 @@ impl SendBuffer {
             Variant::Linux61 | Variant::Linux612 => self.size / 3 * 2 / self.segment,
         };
         self.wakes_at = self.end.saturating_sub(u64::from(most) * mss);
+    }
+
+    /// What is written now goes behind a last segment that is not sent, which then carries no PSH; all up to `nxt` is
+    /// sent. Source: Linux `tcp_sendmsg_locked`.
+    pub(crate) fn unpush(&mut self, nxt: u64) {
+        if self.end > nxt && self.pushes.back() == Some(&self.end) {
+            self.pushes.pop_back();
+        }
     }
 
     fn push(&mut self) {
@@ -244,7 +257,7 @@ mod tests {
         fn fill(&mut self, view: View) -> bool {
             let wakes = self.wakes(view);
             if wakes {
-                self.write(view);
+                self.write(view, false);
             }
             wakes
         }

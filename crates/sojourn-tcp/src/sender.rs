@@ -52,6 +52,8 @@ macro_rules! each {
     };
 }
 
+mod options;
+
 impl Sender {
     pub(crate) fn new(p: &TcpParams) -> Self {
         Self(match p.variant {

@@ -24,6 +24,7 @@ impl<R: LossRecovery> Machine<R> {
             // Of data never sent.
             return;
         }
+        self.end_more();
         let outstanding = self.una < self.nxt;
         let window_end = ack + segment.window_bytes();
         let mut news = News {

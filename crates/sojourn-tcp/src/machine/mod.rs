@@ -1,12 +1,15 @@
 //! The sender's state machine: what may be sent, and what an acknowledgement means, whoever judges what is lost.
 
 mod ack;
+mod asked;
+mod nagle;
 mod newreno;
 mod rates;
 mod reduction;
 mod send;
 mod state;
 mod timers;
+mod user_timeout;
 mod window_probe;
 
 pub use state::SenderStats;
@@ -20,6 +23,7 @@ use crate::rtt::{MinRtt, RttEstimator};
 use crate::scoreboard::{Scoreboard, Sent};
 use crate::send_buffer::SendBuffer;
 use crate::small_queue::SmallQueue;
+use asked::Asked;
 use rates::Rates;
 use sojourn_units::{Duration, Time};
 use state::{Burst, Episode, Prr, Timers, Undo};
@@ -135,6 +139,8 @@ pub(crate) struct Machine<R> {
     initial_window: u32,
     /// `nxt` when the tail loss probe was sent, and whether it was a retransmission.
     pub(crate) probe: Option<(u64, bool)>,
+    /// What the application has asked of this sender.
+    asked: Option<Box<Asked>>,
 }
 
 impl<R: LossRecovery> Machine<R> {
@@ -174,6 +180,7 @@ impl<R: LossRecovery> Machine<R> {
             undo: Undo::default(),
             prr: Prr::default(),
             probe: None,
+            asked: None,
             recovery: R::default(),
             timers: Timers::default(),
             burst: Burst {
@@ -184,7 +191,7 @@ impl<R: LossRecovery> Machine<R> {
                 last_send: None,
             },
             board: Scoreboard::new(p.mss).with_losses(p.congestion_control.needs().losses),
-            rtt: RttEstimator::new(p.min_rto),
+            rtt: RttEstimator::new(p.min_rto, p.max_rto),
             min_rtt: MinRtt::default(),
             cc: p.congestion_control.build(&p.cc, p.variant),
             records: VecDeque::new(),

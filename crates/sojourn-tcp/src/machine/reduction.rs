@@ -58,6 +58,15 @@ impl<R: LossRecovery> Machine<R> {
         }
     }
 
+    /// The host's own device has dropped a segment. Source: Linux `tcp_enter_cwr`.
+    #[cold]
+    pub(super) fn reduce_for_device(&mut self) {
+        self.undo.prior_ssthresh = None;
+        self.undo.marker = None;
+        self.begin_reduction(Sign::Loss);
+        self.episode.state = CaState::Cwr;
+    }
+
     /// Whether anything that is out was sent again; of what is not under way the oldest tells.
     fn any_retransmitted(&self) -> bool {
         self.board.retrans_out() > 0 || R::REPAIR_CLOCK && self.board.head().is_some_and(Sent::retransmitted)

@@ -16,7 +16,7 @@ impl<R: LossRecovery> Machine<R> {
     )]
     #[inline(always)]
     pub(crate) fn poll(&mut self, now: Time) -> Option<Outgoing> {
-        if self.board.in_flight() < self.window.cwnd && !self.waits_for_pace(now) {
+        if self.board.in_flight() < self.window.cwnd && !self.waits_for_pace(now) && !self.device_drops() {
             if self.episode.resend == Resend::Lost
                 && let Some(index) = self.board.next_lost()
                 && !self.waits_for_device(true)
@@ -48,7 +48,7 @@ impl<R: LossRecovery> Machine<R> {
         if self.rates.is_some() {
             self.rates_on_write();
         }
-        self.buffer.write(view);
+        self.buffer.write(view, self.expects_more());
         if self.board.in_flight() < self.window.cwnd && !self.waits_for_pace(now) {
             let out = self.next_new(now);
             if out.is_none() {
@@ -87,6 +87,9 @@ impl<R: LossRecovery> Machine<R> {
     fn next_new(&mut self, now: Time) -> Option<Outgoing> {
         let len = self.next_len();
         if len == 0 || self.nxt + u64::from(len) > self.window_end || self.waits_for_device(false) {
+            return None;
+        }
+        if self.asked.is_some() && (self.holds_small(len) || self.device_refuses()) {
             return None;
         }
         Some(self.send_new(len, now))
@@ -145,6 +148,7 @@ impl<R: LossRecovery> Machine<R> {
         }
         self.board.push(seq, len, now);
         self.note_sent(seq, len, false, now);
+        self.note_small(len);
         if was_idle || self.timers.is(TimerKind::LossProbe) {
             self.arm_rto(now);
         }

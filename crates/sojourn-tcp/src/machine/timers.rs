@@ -1,7 +1,6 @@
 //! The sender's one timer, and what happens when it goes off.
 
 use super::{LossRecovery, Machine, Outgoing, TimerKind};
-use crate::rtt::RTO_MAX;
 use sojourn_units::ticks;
 use sojourn_units::{Duration, Time};
 
@@ -10,7 +9,8 @@ impl<R: LossRecovery> Machine<R> {
     pub(crate) fn backed_off_rto(&self) -> Duration {
         let rto = self.rtt.rto();
         let rto = if R::TICKS { ticks::up(rto).as_duration() } else { rto };
-        rto.saturating_mul(1 << self.timers.backoff.min(16)).min(RTO_MAX)
+        rto.saturating_mul(1 << self.timers.backoff.min(16))
+            .min(self.rtt.max_rto())
     }
 
     /// When a timer goes off that is set at `now` to `wait` later.
@@ -20,7 +20,8 @@ impl<R: LossRecovery> Machine<R> {
 
     /// Arms the time-out for a whole one from now.
     pub(crate) fn arm_whole_rto(&mut self, now: Time) {
-        let due = Self::goes_off(self.backed_off_rto() + self.pacing_delay(now), now);
+        let wait = self.clamp_rto(self.backed_off_rto(), now);
+        let due = Self::goes_off(wait + self.pacing_delay(now), now);
         self.timers.arm(TimerKind::Retransmission, due);
     }
 
@@ -83,11 +84,18 @@ impl<R: LossRecovery> Machine<R> {
             TimerKind::LossProbe => self.send_probe(now),
             TimerKind::WindowProbe => None,
             TimerKind::Retransmission => {
+                if self.asked.is_some() && self.gives_up_retransmitting(now) {
+                    return None;
+                }
                 self.stats.timeouts += 1;
                 self.enter_loss(now);
                 self.timers.timeouts += 1;
-                self.timers.backoff += 1;
-                self.arm_whole_rto(now);
+                if self.device_drops() {
+                    self.retry_soon(now);
+                } else {
+                    self.timers.backoff += 1;
+                    self.arm_whole_rto(now);
+                }
                 None
             }
         }
@@ -107,7 +115,9 @@ impl<R: LossRecovery> Machine<R> {
         let len = self.next_len();
         let new = len > 0 && self.nxt + u64::from(len) <= self.window_end;
         let last = self.board.last_index()?;
-        let held = if new {
+        let held = if self.device_refuses() {
+            true
+        } else if new {
             self.waits_for_device(false) || self.waits_for_pace(now)
         } else {
             self.still_held(last)

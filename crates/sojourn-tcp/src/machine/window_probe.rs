@@ -2,14 +2,17 @@
 
 use super::{LossRecovery, Machine, Outgoing, TimerKind};
 use crate::segment::Flags;
-use sojourn_units::Time;
+use sojourn_units::{Duration, Time};
+
+/// How soon what the device has dropped is tried again. Source: Linux `TCP_RESOURCE_PROBE_INTERVAL`.
+const RETRY: Duration = Duration::from_millis(500);
 
 impl<R: LossRecovery> Machine<R> {
     /// Nothing may be sent now. If nothing is out and only the window holds back what is ready, that is probed after a
-    /// time-out. Source: Linux `tcp_check_probe_timer`.
+    /// time-out; so is what waits for more of the application, or for the device. Source: Linux `tcp_check_probe_timer`.
     #[inline]
     pub(super) fn watch_window(&mut self, now: Time) {
-        if self.board.is_empty() && self.timers.armed.is_none() && self.is_shut() {
+        if self.board.is_empty() && self.timers.armed.is_none() && self.waits_for_probe() {
             self.timers.probes = 0;
             self.arm_window_probe(now);
         }
@@ -22,7 +25,7 @@ impl<R: LossRecovery> Machine<R> {
 
     /// Probes since the peer answered last.
     pub(crate) fn unanswered_window_probes(&self) -> u32 {
-        if self.timers.is(TimerKind::WindowProbe) {
+        if self.timers.is(TimerKind::WindowProbe) || self.has_expired() {
             self.timers.probes
         } else {
             0
@@ -33,6 +36,11 @@ impl<R: LossRecovery> Machine<R> {
     fn is_shut(&self) -> bool {
         let len = self.next_len();
         len > 0 && self.nxt + u64::from(len) > self.window_end
+    }
+
+    /// Whether something is ready that the peer's window holds back, or the application, or the device.
+    fn waits_for_probe(&self) -> bool {
+        self.is_shut() || self.is_withheld(self.next_len())
     }
 
     /// An acknowledgement came while nothing was out. Source: Linux `tcp_ack_probe`.
@@ -51,12 +59,13 @@ impl<R: LossRecovery> Machine<R> {
         } else {
             self.timers.armed = None;
             self.timers.backoff = 0;
+            self.end_probing();
         }
     }
 
     #[cold]
     fn arm_window_probe(&mut self, now: Time) {
-        let due = Self::goes_off(self.backed_off_rto(), now);
+        let due = Self::goes_off(self.clamp_probe(self.backed_off_rto(), now), now);
         self.timers.arm(TimerKind::WindowProbe, due);
     }
 
@@ -66,13 +75,23 @@ impl<R: LossRecovery> Machine<R> {
     #[inline(never)]
     pub(super) fn probe_window(&mut self, now: Time) -> Option<Outgoing> {
         self.timers.armed = None;
-        if !self.board.is_empty() || !self.is_shut() {
+        if !self.board.is_empty() || !self.waits_for_probe() {
+            self.end_probing();
+            return None;
+        }
+        if self.gives_up_probing(now) {
+            return None;
+        }
+        if self.device_refuses() {
+            self.timers.probes += 1;
+            let due = Self::goes_off(self.clamp_probe(RETRY, now), now);
+            self.timers.arm(TimerKind::WindowProbe, due);
             return None;
         }
         self.stats.window_probes += 1;
         if self.window_end > self.nxt {
-            // Less than the next segment, whose length is of 16 bits.
-            let admitted = (self.window_end - self.nxt) as u16;
+            let admitted = (self.window_end - self.nxt).min(self.next_len().into()) as u16;
+            self.end_probing();
             let mut out = self.send_new(admitted, now);
             out.flags |= Flags::PSH;
             self.board.push_last();
@@ -86,5 +105,12 @@ impl<R: LossRecovery> Machine<R> {
             len: 0,
             flags: Flags::NONE,
         })
+    }
+
+    /// A time-out has passed, and the device drops what it calls for. Source: Linux `tcp_retransmit_timer`.
+    #[cold]
+    pub(super) fn retry_soon(&mut self, now: Time) {
+        self.undo.first_retransmit.get_or_insert(now);
+        self.timers.arm(TimerKind::Retransmission, Self::goes_off(RETRY, now));
     }
 }
