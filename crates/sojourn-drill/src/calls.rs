@@ -1,7 +1,8 @@
 //! System calls.
 
-use crate::connection::{Connection, Write};
+use crate::connection::Connection;
 use crate::host::{Descriptor, Host, Kind};
+use crate::memory::doubled;
 use crate::options::SocketOptions;
 use crate::script::{Call, Value};
 use crate::target::Answer;
@@ -82,7 +83,7 @@ impl Host {
                 Ok(Answer::Done(2 + if descriptor.nonblocking { 0x800 } else { 0 }))
             }
             "close" => Ok(self.close(fd, descriptor, now)),
-            _ => self.transfer(call, descriptor, now),
+            _ => Ok(self.transfer(call, descriptor, again, now)),
         }
     }
 
@@ -254,53 +255,30 @@ impl Host {
     }
 
     /// Calls on a connection.
-    fn transfer(&mut self, call: &Call, descriptor: Descriptor, now: Time) -> Result<Answer, Missing> {
+    fn transfer(&mut self, call: &Call, descriptor: Descriptor, again: bool, now: Time) -> Answer {
         let reads = matches!(call.name.as_str(), "read" | "recv" | "recvfrom" | "recvmsg");
         let Kind::Connected(i) = descriptor.kind else {
-            return Ok(error(if reads { "ENOTCONN" } else { "EPIPE" }));
+            return error(if reads { "ENOTCONN" } else { "EPIPE" });
         };
         let connection = &mut self.connections[i];
-        if connection.hears_of_end() {
-            return Ok(error("ETIMEDOUT"));
+        if connection.waiting.is_none() && connection.hears_of_end() {
+            return error("ETIMEDOUT");
         }
         match call.name.as_str() {
             "shutdown" => {
                 connection.close(now);
                 self.pump(i, now);
-                Ok(Answer::Done(0))
+                Answer::Done(0)
             }
-            "ioctl" => Ok(ioctl(call, connection)),
-            _ if reads => Ok(read(call, descriptor, connection)),
-            _ => {
-                let bytes = size(call);
-                if let Some(buffer) = descriptor.send_buffer.filter(|buffer| bytes > *buffer) {
-                    let word = format!("SO_SNDBUF={buffer}");
-                    return Err(Missing::new(word, "our send buffer has the size of a kernel's default"));
-                }
-                if connection.endpoint.is_closing() || connection.endpoint.gave_up() {
-                    return Ok(error("EPIPE"));
-                }
-                let mut write = Write {
-                    bytes: bytes.max(0).cast_unsigned(),
-                    ends_record: false,
-                    more: false,
-                };
-                call.args.iter().for_each(|arg| {
-                    arg.each_word(&mut |word| {
-                        write.ends_record |= word == "MSG_EOR";
-                        write.more |= word == "MSG_MORE";
-                    });
-                });
-                connection.write(write, now);
-                self.pump(i, now);
-                Ok(Answer::Done(bytes))
-            }
+            "ioctl" => ioctl(call, connection),
+            _ if reads => read(call, descriptor, connection),
+            _ => self.write(call, descriptor, i, again, now),
         }
     }
 }
 
 /// Bytes that a call reads or writes.
-fn size(call: &Call) -> i64 {
+pub(crate) fn size(call: &Call) -> i64 {
     if !call.name.ends_with("msg") {
         return call.args.get(2).and_then(Value::number).unwrap_or(0);
     }
@@ -384,8 +362,7 @@ impl Host {
                 Kind::Connected(i) if self.connections[i].hears_of_end() => Some(ETIMEDOUT),
                 _ => Some(0),
             },
-            // Linux doubles what is set.
-            "SO_SNDBUF" => Some(descriptor.send_buffer.map_or(0, |buffer| buffer.saturating_mul(2))),
+            "SO_SNDBUF" => Some(descriptor.send_buffer.map_or(0, doubled)),
             _ => descriptor.options.get(name),
         };
         let Some(value) = value else {

@@ -1,5 +1,6 @@
 //! A connection of the host: the endpoint, and what its handshake has agreed on.
 
+use crate::memory::SendMemory;
 use crate::options::SocketOptions;
 use crate::script::{Packet, TcpOption};
 use crate::settings::Settings;
@@ -49,10 +50,13 @@ pub(crate) struct Spent {
     busy: Duration,
     /// The peer's window held something back.
     shut: Duration,
+    /// All was sent, and the application waited for room in the buffer.
+    full: Duration,
     /// The last event, and which of both hold since.
     since: Time,
     is_busy: bool,
     is_shut: bool,
+    is_full: bool,
 }
 
 impl Spent {
@@ -72,14 +76,26 @@ impl Spent {
         }
     }
 
-    /// Something has happened.
-    pub(crate) fn note(&mut self, endpoint: &Endpoint, now: Time) {
+    pub(crate) fn full(&self, now: Time) -> Duration {
+        if self.is_full {
+            self.full + now.since(self.since)
+        } else {
+            self.full
+        }
+    }
+
+    /// Something has happened; the application `waits` for room in the buffer or does not. Source: Linux
+    /// `tcp_cwnd_validate`.
+    pub(crate) fn note(&mut self, endpoint: &Endpoint, waits: bool, now: Time) {
+        let sender = endpoint.sender();
         *self = Self {
             busy: self.busy(now),
             shut: self.shut(now),
+            full: self.full(now),
             since: now,
-            is_busy: endpoint.sender().bytes_pending() > 0,
-            is_shut: endpoint.sender().waits_for_window(),
+            is_busy: sender.bytes_pending() > 0,
+            is_shut: sender.waits_for_window(),
+            is_full: waits && sender.bytes_unsent() == 0 && sender.in_flight() < sender.cwnd(),
         };
     }
 }
@@ -100,6 +116,11 @@ pub(crate) struct Connection {
     pub(crate) read: u64,
     pub(crate) last_data: Time,
     pub(crate) spent: Spent,
+    pub(crate) memory: SendMemory,
+    /// Bytes of a write that wait for memory.
+    pub(crate) waiting: Option<u64>,
+    /// The largest window that the peer has offered, bytes.
+    pub(crate) largest_window: u64,
     pub(crate) options: SocketOptions,
     /// The application has heard that the connection was given up.
     heard: bool,
@@ -150,6 +171,9 @@ impl Connection {
             read: 0,
             last_data: now,
             spent: Spent::default(),
+            memory: SendMemory::default(),
+            waiting: None,
+            largest_window: 0,
             options,
             heard: false,
             began: now,
@@ -224,6 +248,11 @@ impl Connection {
         let news = self.endpoint.gave_up() && !self.heard;
         self.heard |= news;
         news
+    }
+
+    /// One past the last byte that was written.
+    pub(crate) fn written(&self) -> u64 {
+        1 + self.endpoint.sender().bytes_acked() + self.endpoint.sender().bytes_pending()
     }
 
     /// Bytes that have come and are not read.

@@ -93,8 +93,18 @@ impl Host {
                 joins,
             });
         }
-        let Connection { spent, endpoint, .. } = &mut self.connections[connection];
-        spent.note(endpoint, now);
+        let sizes = self.sizes(connection);
+        let Connection { memory, endpoint, .. } = &mut self.connections[connection];
+        memory.follow(endpoint, sizes);
+        self.note_time(connection, now);
+    }
+
+    /// Notes what the time of the connection's sender is spent on from now on.
+    pub(crate) fn note_time(&mut self, connection: usize, now: Time) {
+        let connection = &mut self.connections[connection];
+        connection
+            .spent
+            .note(&connection.endpoint, connection.waiting.is_some(), now);
     }
 
     /// When the next timer goes off.
@@ -132,6 +142,7 @@ impl Host {
             connection.learn(packet, now);
         }
         let segment = wire::segment(packet, connection.agreed, &self.clocks);
+        connection.largest_window = connection.largest_window.max(segment.window_bytes());
         if segment.len > 0 {
             connection.last_data = now;
         }

@@ -82,6 +82,7 @@ const FIELDS: &[Field] = &[
         i64::from(c.endpoint.sender().unanswered_window_probes())
     }),
     ("tcpi_busy_time", |c, now| micros(c.spent.busy(now))),
+    ("tcpi_sndbuf_limited", |c, now| micros(c.spent.full(now))),
     ("tcpi_rwnd_limited", |c, now| micros(c.spent.shut(now))),
     ("tcpi_dsack_dups", |c, _| {
         c.endpoint.sender().stats().duplicates.cast_signed()

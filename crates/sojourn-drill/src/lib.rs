@@ -25,6 +25,7 @@ mod expr;
 mod host;
 mod info;
 mod matching;
+mod memory;
 mod options;
 mod ours;
 mod outcome;
@@ -37,6 +38,7 @@ mod show;
 mod target;
 mod wire;
 mod words;
+mod write;
 
 pub use expr::{Expr, Scalar, Statement};
 pub use matching::compare_packets;

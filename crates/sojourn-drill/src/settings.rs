@@ -43,6 +43,8 @@ pub(crate) struct Settings {
     pub(crate) restart_after_idle: bool,
     pub(crate) answer_interval: Duration,
     pub(crate) max_rto: Duration,
+    /// So many segments at least leave as one piece of the send buffer.
+    pub(crate) min_tso_segs: u16,
     /// The device's discipline drops all.
     pub(crate) device_drops: bool,
 }
@@ -63,6 +65,7 @@ impl Default for Settings {
             restart_after_idle: true,
             answer_interval: Duration::from_millis(500),
             max_rto: Duration::from_secs(120),
+            min_tso_segs: 2,
             device_drops: false,
         }
     }
@@ -154,6 +157,10 @@ impl Settings {
             ("net.ipv4.tcp_rto_max_ms", _) => match value.parse() {
                 Ok(ms @ 1000..=120_000) => self.max_rto = Duration::from_millis(ms),
                 _ => return missing("Linux has 1000 to 120000"),
+            },
+            ("net.ipv4.tcp_min_tso_segs", _) => match value.parse() {
+                Ok(segments @ 1..=65_535) => self.min_tso_segs = segments,
+                _ => return missing("Linux has 1 to 65535"),
             },
             ("net.ipv4.tcp_congestion_control", _) => match value.parse() {
                 Ok(algorithm) => self.congestion_control = algorithm,

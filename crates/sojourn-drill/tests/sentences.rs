@@ -82,8 +82,8 @@ fn what_our_tcp_does_not_have_is_named_with_its_reason() {
             "not applicable: line 6 needs tcpi_new, and this info is not known to sojourn-drill",
         ),
         (
-            "+0 setsockopt(3, SOL_SOCKET, SO_SNDBUF, [10], 4) = 0\n+0 write(3, ..., 500) = 500",
-            "not applicable: line 7 needs SO_SNDBUF=10, and our send buffer has the size of a kernel's default",
+            "+0 `sysctl -w net.ipv4.tcp_rto_max_ms=1`",
+            "not applicable: line 6 needs net.ipv4.tcp_rto_max_ms=1, and Linux has 1000 to 120000",
         ),
     ] {
         assert_eq!(outcome(rest), sentence);

@@ -122,6 +122,11 @@ impl Sender {
     pub fn bytes_pending(&self) -> u64 {
         each!(self, m => m.written - m.una - u64::from(m.fin.is_some() && !m.fin_acked()))
     }
+    /// Payload bytes written and not yet sent.
+    #[must_use]
+    pub fn bytes_unsent(&self) -> u64 {
+        each!(self, m => m.written - m.nxt - u64::from(m.fin.is_some_and(|fin| m.nxt <= fin)))
+    }
     /// Whether the peer has acknowledged the FIN, and so everything.
     #[inline]
     #[must_use]

@@ -1,0 +1,102 @@
+//! Calls that write, and what of them waits for memory.
+
+use crate::calls::size;
+use crate::connection::Write;
+use crate::host::{Descriptor, Host};
+use crate::memory::{Sizes, doubled};
+use crate::script::Call;
+use crate::target::Answer;
+use sojourn_tcp::ConnectionState;
+use sojourn_units::Time;
+
+impl Host {
+    /// An application writes on connection `i`, or asks `again` after it had to wait.
+    pub(crate) fn write(&mut self, call: &Call, descriptor: Descriptor, i: usize, again: bool, now: Time) -> Answer {
+        let asked = size(call).max(0).cast_unsigned();
+        let write = told(call, asked);
+        let connection = &mut self.connections[i];
+        let waiting = connection.waiting.take().filter(|_| again);
+        let mut left = waiting.unwrap_or(asked);
+        if connection.endpoint.is_closing() || connection.endpoint.state() == ConnectionState::Closed {
+            return if left < asked {
+                Answer::Done((asked - left).cast_signed())
+            } else {
+                Answer::Error("EPIPE".into())
+            };
+        }
+        // What is written before the handshake is over waits without a limit.
+        let limit = descriptor.send_buffer.filter(|_| connection.endpoint.is_established());
+        let Some(limit) = limit.map(|set| doubled(set).cast_unsigned()) else {
+            connection.write(write, now);
+            self.pump(i, now);
+            return Answer::Done(asked.cast_signed());
+        };
+        if waiting.is_none() || connection.memory.wakes(limit) {
+            left = self.fill(i, limit, Write { bytes: left, ..write }, now);
+        }
+        if left == 0 {
+            Answer::Done(asked.cast_signed())
+        } else if !descriptor.nonblocking {
+            self.connections[i].waiting = Some(left);
+            self.note_time(i, now);
+            Answer::Waits
+        } else if left < asked {
+            Answer::Done((asked - left).cast_signed())
+        } else {
+            Answer::Error("EAGAIN".into())
+        }
+    }
+
+    /// Puts in what the buffer takes, piece by piece, and sends what may be sent. Answers how many bytes are left.
+    ///
+    /// Deviation: each piece carries PSH; with Linux those do that are half of the peer's window.
+    fn fill(&mut self, i: usize, limit: u64, write: Write, now: Time) -> u64 {
+        let mut left = write.bytes;
+        while left > 0 {
+            let sizes = self.sizes(i);
+            let connection = &mut self.connections[i];
+            let bytes = connection.memory.room(limit, sizes).min(left);
+            if bytes == 0 {
+                break;
+            }
+            left -= bytes;
+            let written = connection.written();
+            connection.memory.put(written, bytes, sizes);
+            let last = left == 0;
+            let piece = Write {
+                bytes,
+                ends_record: write.ends_record && last,
+                more: write.more && last,
+            };
+            connection.write(piece, now);
+            self.pump(i, now);
+        }
+        left
+    }
+
+    /// How large the pieces of the send buffer of connection `i` are now.
+    pub(crate) fn sizes(&self, i: usize) -> Sizes {
+        let connection = &self.connections[i];
+        Sizes {
+            mss: connection.params.mss.into(),
+            largest_window: connection.largest_window,
+            least: self.settings.min_tso_segs.into(),
+        }
+    }
+}
+
+/// What the flags of the call say.
+fn told(call: &Call, bytes: u64) -> Write {
+    let mut write = Write {
+        bytes,
+        ends_record: false,
+        more: false,
+    };
+    for arg in &call.args {
+        arg.each_word(&mut |word| {
+            write.ends_record |= word == "MSG_EOR";
+            write.more |= word == "MSG_MORE";
+        });
+    }
+    write
+}
