@@ -39,7 +39,6 @@ use crate::traffic::flood::Flood;
 use crate::traffic::thin::WriteTrace;
 use crate::traffic::voip::Voip;
 use crate::watch::Watch;
-use sojourn_qdisc::descriptor;
 use sojourn_scenario::Application;
 use sojourn_tcp::{Endpoint, Metrics, ParamError, TcpParams};
 use sojourn_units::{Duration, Stream, Time};
