@@ -47,6 +47,10 @@ class Tcp:
     abe
         Whether an ECN echo reduces the window by less than a loss does (ABE, RFC 8511): to 0.85 of it with cubic, to
         0.8 with reno (default no). It needs `ecn`. Linux does not have it, so only the simulator takes it.
+    ecn_low
+        Whether the bottleneck marks at a shallow threshold, so that a mark tells of a short queue (default no). `bbr3`
+        answers marks only then, if its least round trip is 5 ms at most; its receiver echoes each mark once. It needs
+        `ecn`. It is what `ip route ... features ecn_low` is in google's Linux. Only the simulator takes it.
     delayed_ack
         Whether the receiver delays acknowledgements (RFC 1122 section 4.2.3.2); otherwise each segment is acknowledged.
         Default: yes.
@@ -65,6 +69,7 @@ class Tcp:
     hystart: bool | Literal["plus-plus"] | None = None
     ecn: bool | Literal["accecn"] | None = None
     abe: bool | None = None
+    ecn_low: bool | None = None
     delayed_ack: bool | None = None
     min_rto: str | None = None
     save_metrics: bool | None = None

@@ -70,6 +70,7 @@ fn tcp_params() -> impl Strategy<Value = TcpParams> {
                         (true, true) if variant != Variant::Linux314 => EcnMode::Accurate,
                         (ecn, _) => ecn.into(),
                     },
+                    ecn_low: ecn && locked,
                     accecn: AccEcnParams {
                         option: [OptionUse::Minimum, OptionUse::Always][usize::from(delayed_ack)],
                         ..AccEcnParams::default()
