@@ -9,6 +9,7 @@ use crate::{
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_with::skip_serializing_none;
+use sojourn_tcp::EcnMode;
 use sojourn_tcp::cc::Algorithm;
 use sojourn_units::{Bytes, Duration, Rate, words};
 
@@ -51,6 +52,9 @@ pub struct FlowScenario {
     pub direction: Direction,
     /// As `sojourn list` names them (default `"cubic"`); absent with the protocol `"udp"`.
     pub congestion_control: Option<Algorithm>,
+    /// Whether this flow negotiates ECN, and which (default: `tcp.ecn`, or with Prague `"accecn"`). Only the simulator
+    /// has flows that differ.
+    pub ecn: Option<EcnMode>,
     /// Base round-trip time (default: the path's).
     #[serde(default)]
     #[schemars(extend("default" = null))]
@@ -168,6 +172,14 @@ impl FlowScenario {
         self.protocol.unwrap_or(Transport::Tcp)
     }
 
+    /// Which ECN it wants, where `all` is that of all flows.
+    #[must_use]
+    pub fn ecn_mode(&self, all: EcnMode) -> EcnMode {
+        let scalable = self.congestion_control.is_some_and(Algorithm::is_scalable);
+        let usual = if scalable { EcnMode::Accurate } else { all };
+        self.ecn.unwrap_or(usual)
+    }
+
     /// What its application does.
     #[must_use]
     pub fn application(&self) -> Application {
@@ -218,6 +230,7 @@ impl FlowScenario {
         if let Some(control) = self.congestion_control {
             on.check_control(&place, control)?;
         }
+        self.check_ecn(&field("ecn"), on.backend)?;
         within(&field("rtt"), self.rtt, RTT.0, RTT.1)?;
         within(&field("start"), self.start, Duration::ZERO, on.duration)?;
         if let Some(stop) = self.stop {
@@ -234,6 +247,27 @@ impl FlowScenario {
         on.check_ends(&place, self.ends.as_ref())
     }
 
+    /// Refuses ECN that its control or the back end does not have.
+    fn check_ecn(&self, field: &str, backend: Backend) -> Result<(), ScenarioError> {
+        let Some(ecn) = self.ecn else { return Ok(()) };
+        let value = match ecn {
+            EcnMode::Off => "false",
+            EcnMode::Classic => "true",
+            EcnMode::Accurate => "\"accecn\"",
+        };
+        if backend.has_real_hosts() {
+            let rule = format!("{field} is {value}, but a kernel has one setting for all flows: use tcp.ecn");
+            return Err(ScenarioError::because(rule));
+        }
+        match self.congestion_control {
+            Some(control) if control.is_scalable() && ecn != EcnMode::Accurate => {
+                let rule = format!("\"accecn\" or absent with congestion_control {:?}", control.name());
+                fail(field, value, rule)
+            }
+            _ => Ok(()),
+        }
+    }
+
     /// Refuses what only TCP has.
     fn check_udp(&self, place: &str, backend: Backend) -> Result<(), ScenarioError> {
         let field = |key: &str| format!("{place}.{key}");
@@ -247,6 +281,7 @@ impl FlowScenario {
         for (key, present) in [
             ("kind", self.kind.is_some()),
             ("congestion_control", self.congestion_control.is_some()),
+            ("ecn", self.ecn.is_some()),
             ("bytes", self.bytes.is_some()),
             ("write", self.write.is_some()),
             ("write_interval", self.write_interval.is_some()),

@@ -1,7 +1,7 @@
 //! What the hosts of each back end, and what is between them, cannot do.
 
 use crate::{Backend, Direction, Scenario, ScenarioError, fail};
-use sojourn_tcp::cc::SlowStart;
+use sojourn_tcp::cc::{RttControl, SlowStart};
 use sojourn_tcp::{EcnMode, ReceiveBuffer, Variant};
 use sojourn_units::Duration;
 
@@ -95,6 +95,14 @@ fn check_tcp(s: &Scenario, backend: Backend) -> Result<(), ScenarioError> {
             "true",
             "only google's Linux has it, with BBRv3, so only the simulator takes it",
         );
+    }
+    if tcp.prague_fallback || tcp.prague_rtt != RttControl::default() {
+        let why = "Linux has no Prague, so only the simulator takes it";
+        return if tcp.prague_fallback {
+            refuse("tcp.prague_fallback", "true", why)
+        } else {
+            refuse("tcp.prague_rtt", &format!("{:?}", tcp.prague_rtt.name()), why)
+        };
     }
     if tcp.ecn == EcnMode::Accurate && backend == Backend::Live {
         let why =

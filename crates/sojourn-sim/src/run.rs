@@ -21,8 +21,8 @@ use crate::watch::Watch;
 use paths::{Ends, Paths};
 use seen::Seen;
 use sojourn_scenario::{Direction, FlowScenario, ProbeKindScenario, Scenario, Transport, usual_burst};
-use sojourn_tcp::TcpParams;
 use sojourn_tcp::cc::Algorithm;
+use sojourn_tcp::{EcnMode, TcpParams};
 use sojourn_units::{Bytes, Duration, Rate, Stream, Time};
 
 /// How long after the measured window probes may still come home.
@@ -245,10 +245,12 @@ impl Run {
 }
 
 /// What TCP is to a flow, web client or download: its control, and its own random numbers.
-fn tcp(s: &Scenario, name: &str, control: Algorithm) -> TcpParams {
+fn tcp(s: &Scenario, name: &str, control: Algorithm, ecn: EcnMode) -> TcpParams {
     let seed = Stream::derive_seed(s.seed, &format!("tcp {name}"));
     TcpParams {
         congestion_control: control,
+        ecn,
+        abe: s.tcp.abe && ecn.is_on(),
         ..s.tcp.seeded(seed)
     }
 }
@@ -280,7 +282,12 @@ fn add_flows(s: &Scenario, paths: &Paths, simulator: &mut Simulator, begin: Time
             name: f.name.clone(),
             route,
             back,
-            tcp: tcp(s, &f.name, f.congestion_control.unwrap_or_default()),
+            tcp: tcp(
+                s,
+                &f.name,
+                f.congestion_control.unwrap_or_default(),
+                f.ecn_mode(s.tcp.ecn),
+            ),
             start: start_of(f),
             application: f.application(),
             destination: paths.destination(ends, f.direction),
@@ -353,7 +360,7 @@ fn add_web(s: &Scenario, paths: &Paths, simulator: &mut Simulator, begin: Time) 
             name: w.name.clone(),
             route,
             back,
-            tcp: tcp(s, &w.name, w.congestion_control),
+            tcp: tcp(s, &w.name, w.congestion_control, s.tcp.ecn),
             start: begin + w.start + draws::start(s.seed, &w.name, s.start_jitter),
             interval: w.interval,
             objects: w.objects.clone(),
@@ -389,7 +396,7 @@ fn add_downloads(
             name: d.name.clone(),
             route,
             back,
-            tcp: tcp(s, &d.name, d.congestion_control),
+            tcp: tcp(s, &d.name, d.congestion_control, s.tcp.ecn),
             start: begin + d.start + draws::start(s.seed, &d.name, s.start_jitter),
             bytes: d.bytes,
             gap: d.gap,

@@ -98,6 +98,8 @@ pub struct Endpoint {
     /// What AccECN knows, if that is it.
     pub(crate) accecn: Option<Box<AccEcn>>,
     accecn_params: AccEcnParams,
+    /// Its control is scalable: it has AccECN and ECT(1), or nothing of both.
+    scalable: bool,
     timestamps: bool,
     /// What earlier connections to this destination left, until the handshake is over.
     metrics: Option<Box<Metrics>>,
@@ -122,10 +124,15 @@ impl Endpoint {
             variant: params.variant,
             answer_interval: params.answer_interval,
             syn_retransmissions: 0,
-            wants_ecn: params.ecn.max(params.congestion_control.needs().ecn.into()),
+            wants_ecn: if params.congestion_control.is_scalable() {
+                EcnMode::Accurate
+            } else {
+                params.ecn.max(params.congestion_control.needs().ecn.into())
+            },
             agreed_ecn: EcnMode::Off,
             accecn: None,
             accecn_params: params.accecn,
+            scalable: params.congestion_control.is_scalable(),
             timestamps: params.timestamps,
             metrics: None,
         })

@@ -1,7 +1,7 @@
 //! What may be set on a connection.
 
 use crate::accecn::{AccEcnParams, EcnMode};
-use crate::cc::{self, Algorithm};
+use crate::cc::{self, Algorithm, PragueParams, RttControl};
 use crate::variant::{Heads, ParamError, Variant};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -73,6 +73,14 @@ pub struct TcpParams {
     /// (default no; on the simulator not with web clients).
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub save_metrics: bool,
+    /// Whether Prague looks for a bottleneck that marks as RFC 3168 says, and then reduces its window more (default no,
+    /// as L4STeam's Linux).
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub prague_fallback: bool,
+    /// How Prague's share depends on the RTT: `"rate"` (default: flows below 25 ms have the rate of one with 25 ms),
+    /// `"none"`, `"scalable"` or `"additive"`.
+    #[serde(skip_serializing_if = "is_rate")]
+    pub prague_rtt: RttControl,
     /// Whether segments leave apart: at the rate of the congestion control, or at Linux's (two windows a round trip in
     /// slow start, 1.2 after). A control that needs pacing is always paced.
     #[serde(skip)]
@@ -170,6 +178,11 @@ mod hystart {
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands a reference over")]
+fn is_rate(control: &RttControl) -> bool {
+    *control == RttControl::Rate
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands a reference over")]
 fn is_auto(buffer: &ReceiveBuffer) -> bool {
     *buffer == ReceiveBuffer::Auto
 }
@@ -194,6 +207,8 @@ impl Default for TcpParams {
             min_rto: Duration::from_millis(200),
             max_rto: crate::rtt::RTO_MAX,
             save_metrics: false,
+            prague_fallback: false,
+            prague_rtt: RttControl::Rate,
             pacing: false,
             send_buffer: None,
             sack: true,
@@ -219,6 +234,17 @@ impl TcpParams {
     pub(crate) fn echoes_each_mark(&self) -> bool {
         let needs = self.congestion_control.needs();
         needs.ecn || self.ecn_low && needs.shallow_ecn
+    }
+
+    /// What is set on the controls, with the keys that are a control's own.
+    pub(crate) fn controls(&self) -> cc::Params {
+        cc::Params {
+            prague: PragueParams {
+                fallback: self.prague_fallback,
+                rtt: self.prague_rtt,
+            },
+            ..self.cc.clone()
+        }
     }
 
     /// Checks every field.
@@ -269,6 +295,12 @@ impl TcpParams {
             "tcp.ecn",
             "accecn".into(),
             "true or false with tcp.variant linux-3.14, which is older than AccECN",
+        )?;
+        check(
+            !self.congestion_control.is_scalable() || self.variant != Variant::Linux314,
+            "congestion_control",
+            self.congestion_control.name().into(),
+            "another with tcp.variant linux-3.14, which is older than AccECN",
         )?;
         let rto = self.min_rto;
         check(

@@ -58,6 +58,9 @@ fn tcp_params() -> impl Strategy<Value = TcpParams> {
     )
         .prop_map(
             |(algorithm, [ecn, accurate, delayed_ack, locked, pacing], slow_start, initial_window, window, variant)| {
+                // A scalable control needs AccECN, which Linux 3.14 does not have.
+                let scalable = algorithm.is_scalable() && variant == Variant::Linux314;
+                let algorithm = if scalable { Algorithm::Cubic } else { algorithm };
                 TcpParams {
                     variant,
                     receive_buffer: ReceiveBuffer::ALL[usize::from(locked)],
@@ -132,7 +135,7 @@ proptest! {
         let stats = net.server.receiver().stats();
         let sent = net.client.sender().stats();
         prop_assert!(stats.segments >= segments);
-        if p.ecn == EcnMode::Accurate {
+        if p.ecn == EcnMode::Accurate || p.congestion_control.is_scalable() {
             // Segments with the option are smaller.
             prop_assert!(sent.segments_sent >= segments + sent.retransmissions);
         } else {
@@ -327,7 +330,7 @@ proptest! {
             let segment = Segment { ack: 1, window: 400, ts_val: 1, ts_ecr: 1, ..Segment::default() };
             // With what agrees to ECN, which an end that does not want it passes over.
             let mut flags = if client { Flags::ACK | Flags::ECE } else { Flags::ECE | Flags::CWR } | Flags::SYN;
-            if p.ecn == EcnMode::Accurate {
+            if p.ecn == EcnMode::Accurate || p.congestion_control.is_scalable() {
                 flags |= Flags::AE;
             }
             endpoint.on_segment(&Segment { flags, ..segment }, now);
@@ -357,6 +360,6 @@ fn names_of_controls_parse_and_a_wrong_one_lists_them() {
     }
     assert_eq!(
         "vegas".parse::<Algorithm>().unwrap_err(),
-        "congestion_control is \"vegas\", but must be one of: cubic, reno, bbr, dctcp, ledbat++, bbr3"
+        "congestion_control is \"vegas\", but must be one of: cubic, reno, bbr, dctcp, ledbat++, bbr3, prague"
     );
 }

@@ -87,7 +87,7 @@ pub(crate) fn flow(
         },
         syn_retransmissions: facts.syn_retransmissions,
         sojourn_ms: SojournOfOne::of(data, scenario.is_long_link()),
-        ecn: (scenario.tcp.ecn.is_on() && f.transport() == Transport::Tcp).then_some(EcnRecord {
+        ecn: (f.ecn_mode(scenario.tcp.ecn).is_on() && f.transport() == Transport::Tcp).then_some(EcnRecord {
             agreed: facts.ecn.agreed,
             marked: data.marked,
             delivered_ce: facts.ecn.delivered_ce,

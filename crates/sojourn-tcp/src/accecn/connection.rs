@@ -54,6 +54,8 @@ pub(crate) struct Opening {
     pub(crate) timestamps: bool,
     /// The codepoint that its own SYN or SYN-ACK has.
     pub(crate) sent: Ecn,
+    /// The codepoint that all has that is sent later: ECT(0), or ECT(1) with a scalable control.
+    pub(crate) ect: Flags,
 }
 
 /// AccECN at one end of a connection that has agreed on it.
@@ -329,7 +331,7 @@ impl AccEcn {
     /// more, because Linux keeps no counters of it (`tcp_v4_timewait_ack`).
     pub(crate) fn write(&mut self, segment: &mut Segment, in_time_wait: bool, srtt: Duration, now: Time) {
         if self.failed & (fails::ACE_SEND | fails::ACE_RECEIVE) == 0 {
-            segment.flags |= Flags::ECT0;
+            segment.flags |= self.opening.ect;
         }
         if in_time_wait {
             return;

@@ -29,12 +29,8 @@ pub struct Dctcp {
 impl Listed for Dctcp {
     const NAME: &'static str = "dctcp";
     const NEEDS: Needs = Needs {
-        samples: false,
-        steers: false,
-        losses: false,
-        pacing: false,
         ecn: true,
-        shallow_ecn: false,
+        ..Needs::NONE
     };
     type Params = ();
 

@@ -22,10 +22,8 @@ impl Listed for Fixed {
     const NEEDS: Needs = Needs {
         samples: true,
         steers: true,
-        losses: false,
         pacing: true,
-        ecn: false,
-        shallow_ecn: false,
+        ..Needs::NONE
     };
     type Params = FixedParams;
 

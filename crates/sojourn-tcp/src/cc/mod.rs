@@ -9,6 +9,7 @@ mod fixed;
 mod hystart;
 mod hystart_plus_plus;
 mod ledbat;
+mod prague;
 mod reno;
 mod sample;
 mod state;
@@ -21,6 +22,7 @@ pub use dctcp::Dctcp;
 #[cfg(test)]
 pub use fixed::{Fixed, FixedParams};
 pub use ledbat::LedbatPlusPlus;
+pub use prague::{Prague, PragueParams, RttControl};
 pub use reno::Reno;
 pub use sample::{LostSegment, RateSample, SenderView};
 pub use state::CaState;
@@ -101,8 +103,8 @@ pub trait CongestionControl: fmt::Debug {
     fn grow(&mut self, ack: &Ack, window: &mut Window);
     /// Congestion: answers the new slow-start threshold. That of a control that steers is left as it is.
     fn reduce(&mut self, window: &Window) -> u32;
-    /// As [`CongestionControl::reduce`], when an ECN echo told of the congestion and the sender is to reduce by less
-    /// (ABE, RFC 8511). A control that has no answer of its own reduces as for a loss.
+    /// As [`CongestionControl::reduce`], when an ECN echo told of the congestion, and the sender is to reduce by less
+    /// (ABE, RFC 8511) or the control steers. A control that has no answer of its own reduces as for a loss.
     fn reduce_by_echo(&mut self, window: &Window) -> u32 {
         self.reduce(window)
     }
@@ -141,8 +143,10 @@ pub struct Needs {
     pub samples: bool,
     /// It sets the window with each sample: neither recovery nor idleness change it (Linux's `cong_control`).
     pub steers: bool,
-    /// To hear of each segment that is judged lost, and whether the window limits what is sent, if it needs samples.
+    /// To hear of each segment that is judged lost, if it needs samples.
     pub losses: bool,
+    /// To hear whether the window limits what is sent, if it needs samples.
+    pub limits: bool,
     /// Segments that leave at its rate, or at Linux's.
     pub pacing: bool,
     /// ECN, with a receiver that echoes each mark once (RFC 8257 section 3.2). Source: Linux `TCP_CONG_NEEDS_ECN`.
@@ -151,21 +155,30 @@ pub struct Needs {
     pub shallow_ecn: bool,
 }
 
+impl Needs {
+    /// Nothing of all these.
+    pub const NONE: Self = Self {
+        samples: false,
+        steers: false,
+        losses: false,
+        limits: false,
+        pacing: false,
+        ecn: false,
+        shallow_ecn: false,
+    };
+}
+
 /// An algorithm that the list can name.
 pub trait Listed: CongestionControl + Sized {
     /// Its name, as Linux's `net.ipv4.tcp_congestion_control` has it if Linux has it.
     const NAME: &'static str;
     /// Linux has it, so that hosts with a kernel's TCP can use it.
     const IN_LINUX: bool = true;
+    /// Its answer to marks is scalable (RFC 9331 section 4.3): AccECN is negotiated whatever `tcp.ecn` says, and all that
+    /// is sent has ECT(1). If the other end has no AccECN, the connection has Reno instead, without ECN.
+    const SCALABLE: bool = false;
     /// What it needs; CUBIC and Reno nothing.
-    const NEEDS: Needs = Needs {
-        samples: false,
-        steers: false,
-        losses: false,
-        pacing: false,
-        ecn: false,
-        shallow_ecn: false,
-    };
+    const NEEDS: Needs = Needs::NONE;
     /// How many windows a send buffer has room for. Source: Linux `tcp_sndbuf_expand`.
     const BUFFERED_WINDOWS: u32 = 2;
     /// The largest window, segments, that it begins with, whatever `tcp.initial_window` says.
@@ -224,6 +237,14 @@ macro_rules! controls {
                 }
             }
 
+            /// Whether its answer to marks is scalable, so that it has AccECN and ECT(1).
+            #[must_use]
+            pub const fn is_scalable(self) -> bool {
+                match self {
+                    $($(#[cfg($when)])? Self::$Name => <$Name as Listed>::SCALABLE,)+
+                }
+            }
+
             /// How many windows a send buffer has room for.
             #[must_use]
             pub const fn buffered_windows(self) -> u32 {
@@ -253,6 +274,15 @@ macro_rules! controls {
             pub fn build(self, params: &Params, variant: Variant) -> Controller {
                 match self {
                     $($(#[cfg($when)])? Self::$Name => Controller::$Name(<$Name as Listed>::new(&params.$name, variant)),)+
+                }
+            }
+        }
+
+        impl Controller {
+            /// Whether its answer to marks is scalable.
+            pub(crate) const fn is_scalable(&self) -> bool {
+                match self {
+                    $($(#[cfg($when)])? Self::$Name(_) => <$Name as Listed>::SCALABLE,)+
                 }
             }
         }
@@ -321,6 +351,8 @@ controls! {
     LedbatPlusPlus: ledbat_plus_plus,
     /// [`Bbr3`]: draft-ietf-ccwg-bbr, and ECN as google's Linux has it.
     Bbr3: bbr3,
+    /// [`Prague`]: RFC 9331 section 4, as L4STeam's Linux has it.
+    Prague: prague,
     /// [`Fixed`].
     Fixed: fixed in test,
 }

@@ -63,10 +63,17 @@ pub struct SenderView {
     /// The acknowledgement looks like one that the receiver has delayed: of a lone segment that is not full. Source:
     /// Linux `FLAG_ACK_MAYBE_DELAYED`.
     pub ack_delayed: bool,
-    /// The window is what limited the sending of the current round; only for a control that needs losses.
+    /// The window is what limited the sending of the current round; only for a control that needs limits.
     pub window_limited: bool,
     /// ECN is agreed on, and `tcp.ecn_low` says that the path marks at a shallow threshold.
     pub ecn_low: bool,
+    /// The window, not the application, limits what is sent; in slow start also if half of the window was in use. Source:
+    /// Linux `tcp_is_cwnd_limited`.
+    pub may_grow: bool,
+    /// The smoothed round-trip time.
+    pub srtt: Option<Duration>,
+    /// The least round-trip time.
+    pub min_rtt: Option<Duration>,
 }
 
 /// A segment that was judged lost, or the one that a tail loss probe has repaired. Counts are of segments.

@@ -27,6 +27,12 @@ impl Endpoint {
 
     /// The peer's SYN or SYN-ACK tells which ECN both ends have.
     pub(super) fn agree(&mut self, agreed: EcnMode, begin: fn(Opening, &Segment) -> AccEcn, segment: &Segment) {
+        // Source: L4STeam's `TCP_CONG_NO_FALLBACK_RFC3168`.
+        let agreed = if self.scalable && agreed == EcnMode::Classic {
+            EcnMode::Off
+        } else {
+            agreed
+        };
         self.agreed_ecn = agreed;
         self.accecn = (agreed == EcnMode::Accurate).then(|| Box::new(begin(self.opening(), segment)));
     }
@@ -37,12 +43,16 @@ impl Endpoint {
             params: self.accecn_params,
             timestamps: self.timestamps,
             sent: self.ecn_of_handshake().ecn(),
+            ect: if self.scalable { Flags::ECT1 } else { Flags::ECT0 },
         }
     }
 
-    /// The codepoint of its SYN or SYN-ACK.
+    /// The codepoint of its SYN or SYN-ACK. Source of ECT(1): Linux 7.3 `tcp_ecn_send_syn`, `tcp_ecn_send_synack`.
     pub(super) fn ecn_of_handshake(&self) -> Flags {
-        if self.receiver.is_accurate() {
+        let answers = self.state == State::SynReceived;
+        if self.scalable && !(answers && self.agreed_ecn == EcnMode::Off) {
+            Flags::ECT1
+        } else if self.receiver.is_accurate() {
             Flags::ECT0
         } else {
             Flags::NONE

@@ -17,7 +17,7 @@ pub(crate) use state::{News, Outgoing, Resend, TimerKind, Times};
 
 use crate::accecn::EcnMode;
 pub use crate::cc::CaState;
-use crate::cc::{CongestionControl, Controller, Start, Threshold, Window};
+use crate::cc::{CongestionControl, Controller, Listed, Reno, Start, Threshold, Window};
 use crate::params::TcpParams;
 use crate::rtt::{MinRtt, RttEstimator};
 use crate::scoreboard::{Scoreboard, Sent};
@@ -193,7 +193,7 @@ impl<R: LossRecovery> Machine<R> {
             board: Scoreboard::new(p.mss).with_losses(p.congestion_control.needs().losses),
             rtt: RttEstimator::new(p.min_rto, p.max_rto),
             min_rtt: MinRtt::default(),
-            cc: p.congestion_control.build(&p.cc, p.variant),
+            cc: p.congestion_control.build(&p.controls(), p.variant),
             records: VecDeque::new(),
             small_queue: SmallQueue::new(p.variant, buffer.segment()),
             buffer,
@@ -228,6 +228,12 @@ impl<R: LossRecovery> Machine<R> {
         self.ecn = agreed == EcnMode::Classic;
         self.accurate = agreed == EcnMode::Accurate;
         self.stats.delivered_ce += u64::from(marked);
+        if self.cc.is_scalable() && !self.accurate {
+            // A scalable answer to classic feedback would be none (RFC 9331 section 4.2). Source: L4STeam's
+            // `prague_init`, which changes to Reno.
+            self.cc = Controller::Reno(Reno::new(&(), crate::variant::Variant::Linux61));
+            self.rates = self.rates.take().and_then(Rates::without_needs);
+        }
     }
 
     /// From now on segments leave so much room for an option.

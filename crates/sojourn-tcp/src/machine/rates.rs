@@ -16,28 +16,39 @@ pub(crate) struct Rates {
     pacer: Option<Pacer>,
     /// The control sets the window by itself.
     steers: bool,
-    /// The control hears of each loss, and whether the window limits it.
+    /// The control hears of each loss.
     losses: bool,
+    /// The control hears whether the window limits it.
+    limits: bool,
     /// `tcp.ecn_low`.
     ecn_low: bool,
     /// The acknowledgement at hand may be of the tail loss probe or of its original.
     acks_probe: bool,
+    /// Pacing is wanted whatever the control needs.
+    paces_any: bool,
 }
 
 impl Rates {
     /// `None` if there is nothing to do.
     pub(super) fn new(needs: Needs, pacing: bool, ecn_low: bool) -> Option<Box<Self>> {
-        let pacing = pacing || needs.pacing;
-        (pacing || needs.samples).then(|| {
+        let paces = pacing || needs.pacing;
+        (paces || needs.samples).then(|| {
             Box::new(Self {
                 sampler: needs.samples.then(RateSampler::default),
-                pacer: pacing.then(Pacer::default),
+                pacer: paces.then(Pacer::default),
                 steers: needs.samples && needs.steers,
                 losses: needs.samples && needs.losses,
+                limits: needs.samples && needs.limits,
                 ecn_low,
                 acks_probe: false,
+                paces_any: pacing,
             })
         })
+    }
+
+    /// What is left when the control has given way to one that needs nothing.
+    pub(super) fn without_needs(self: Box<Self>) -> Option<Box<Self>> {
+        Self::new(Needs::default(), self.paces_any, self.ecn_low)
     }
 
     pub(super) fn on_sacked(&mut self, sent: &Sent) {
@@ -62,7 +73,7 @@ impl<R: LossRecovery> Machine<R> {
 
     /// Whether the control wants to know if the window limits what is sent.
     pub(super) fn tells_limit(&self) -> bool {
-        self.rates.as_ref().is_some_and(|rates| rates.losses)
+        self.rates.as_ref().is_some_and(|rates| rates.limits)
     }
 
     /// Whether the next segment has to wait for its time.
@@ -171,6 +182,9 @@ impl<R: LossRecovery> Machine<R> {
             ack_delayed: false,
             window_limited: self.burst.limited,
             ecn_low: self.ecn() && self.rates.as_ref().is_some_and(|rates| rates.ecn_low),
+            may_grow: self.window_limited(),
+            srtt: self.rtt.srtt(),
+            min_rtt: self.min_rtt.get(),
         }
     }
 

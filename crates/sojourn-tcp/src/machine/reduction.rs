@@ -137,7 +137,7 @@ impl<R: LossRecovery> Machine<R> {
 
     /// The threshold after congestion. A control that sets the window by itself keeps its own.
     fn reduced_threshold(&mut self, sign: Sign) -> Threshold {
-        let reduced = if sign == Sign::Echo && self.abe {
+        let reduced = if sign == Sign::Echo && (self.abe || self.is_steered()) {
             self.cc.reduce_by_echo(&self.window)
         } else {
             self.cc.reduce(&self.window)

@@ -297,7 +297,7 @@ impl Net {
             }
             Fate::Mark => {
                 let mut marked = segment;
-                assert!(marked.flags.has(Flags::ECT0), "only ECN-capable segments are marked");
+                assert!(marked.flags.ecn().is_capable(), "only ECN-capable segments are marked");
                 marked.flags |= Flags::CE;
                 self.arrive(arrival, dir, marked);
             }

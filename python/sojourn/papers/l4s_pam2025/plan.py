@@ -64,9 +64,6 @@ def lacks(cell: Cell) -> tuple[str, ...]:
     sides = [CONTROLS[side] for side in (cell.l4s, cell.classic)]
     known = _native.congestion_controls()
     missing = [LACKING[control] for control, _ in sides if control not in known]
-    ecn = {kind for _, kind in sides}
-    if len(ecn) > 1:
-        missing.append("ECN that differs from flow to flow")
     try:
         Scenario(experiment="bottleneck", duration="1s", up="100mbit", qdisc_up=qdisc(cell)).normalized()
     except ParamError:
@@ -122,7 +119,11 @@ class Bed:
             rtt=f"{BASE_MS:g}ms",
             qdisc_up=qdisc(cell),
             qdisc_down="pfifo limit 1000",
-            tcp=Tcp(ecn=CONTROLS[cell.classic][1] == ECN),
+            # Prague has accurate feedback of itself, whatever the others have.
+            tcp=Tcp(
+                ecn=CONTROLS[cell.classic][1] == ECN,
+                prague_fallback=True if cell.l4s == "prague_fallback" else None,
+            ),
             flows=flows,
             seed=self.seed,
         )

@@ -131,10 +131,8 @@ impl Listed for Bbr {
     const NEEDS: Needs = Needs {
         samples: true,
         steers: true,
-        losses: false,
         pacing: true,
-        ecn: false,
-        shallow_ecn: false,
+        ..Needs::NONE
     };
     /// Source: `bbr_sndbuf_expand`.
     const BUFFERED_WINDOWS: u32 = 3;

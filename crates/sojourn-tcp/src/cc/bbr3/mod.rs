@@ -173,9 +173,10 @@ impl Listed for Bbr3 {
         samples: true,
         steers: true,
         losses: true,
+        limits: true,
         pacing: true,
-        ecn: false,
         shallow_ecn: true,
+        ..Needs::NONE
     };
     /// Source: `bbr_sndbuf_expand`.
     const BUFFERED_WINDOWS: u32 = 3;

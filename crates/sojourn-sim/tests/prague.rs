@@ -1,0 +1,129 @@
+//! Prague against what RFC 9331 and RFC 9332 promise: a shallow queue, two marks a round trip, and a share beside CUBIC
+//! behind DualPI2; and flows with ECN of their own.
+
+mod common;
+
+use common::{FRAME, PAYLOAD, record, with};
+use serde_json::{Value, json};
+use sojourn_sim::Record;
+
+/// Flows up, each a control and keys of its own, through a discipline at 100 Mbit/s, 20 ms.
+fn up(qdisc: &str, flows: &[(&str, Value)], more: Value) -> Record {
+    let flows: Vec<Value> = flows
+        .iter()
+        .enumerate()
+        .map(|(i, (control, keys))| {
+            let flow = json!({"name": format!("flow_{i}"), "direction": "up", "congestion_control": control});
+            with(&flow, keys.clone())
+        })
+        .collect();
+    let scenario = json!({"duration": "30s", "lead": "10s", "up": "100mbit", "down": "1gbit", "rtt": "20ms",
+                          "qdisc_up": qdisc, "qdisc_down": "pfifo limit 10000", "flows": flows});
+    record(&with(&scenario, more))
+}
+
+/// The goodput that a link of 100 Mbit/s can have, with the 12 bytes of the AccECN option.
+fn most() -> f64 {
+    100.0 * (PAYLOAD - 12.0) / FRAME
+}
+
+/// A step at 1 ms: the link is busy, and the queue is at the step, not at a classic target. Nothing is lost after slow
+/// start.
+#[test]
+fn prague_alone_keeps_the_queue_at_the_step_and_the_link_busy() {
+    let r = up("dualpi2", &[("prague", json!({}))], json!({}));
+    let flow = &r.flows[0];
+    assert!(flow.goodput_mbit / most() > 0.95, "{} Mbit/s", flow.goodput_mbit);
+    assert_eq!((flow.retransmissions, flow.timeouts), (0, 0));
+    let bins = &r.series.backlog_packets.up;
+    let mean = bins.iter().sum::<u64>() as f64 / bins.len() as f64;
+    let queue_ms = mean * FRAME * 8.0 / 100_000.0;
+    assert!(queue_ms < 1.5, "{queue_ms} ms");
+    let ecn = flow.ecn.as_ref().expect("Prague has ECN");
+    assert!(
+        ecn.delivered_ce > 0 && ecn.reductions > 0,
+        "{} {}",
+        ecn.delivered_ce,
+        ecn.reductions
+    );
+    assert!(
+        ecn.delivered_ce.abs_diff(ecn.marked) <= ecn.marked / 20 + 300,
+        "what is marked is told"
+    );
+}
+
+/// RFC 9332 section 2.1: with a coupling factor of 2 a scalable flow and a classic flow of one base RTT have about the
+/// same rate. The classic queue holds its 15 ms, so that CUBIC's RTT is 35 ms beside 20 ms: by windows that are alike it
+/// would have 20 / 35 of the other's rate. So the ratio is between that and its inverse.
+#[test]
+fn prague_and_cubic_share_behind_dualpi2() {
+    let r = up(
+        "dualpi2",
+        &[("prague", json!({})), ("cubic", json!({"ecn": true}))],
+        json!({}),
+    );
+    let ratio = r.flows[0].goodput_mbit / r.flows[1].goodput_mbit;
+    let bound = 35.0 / 20.0;
+    assert!((1.0 / bound..bound).contains(&ratio), "{ratio}");
+    assert!(r.flows[0].goodput_mbit + r.flows[1].goodput_mbit > 0.93 * most());
+}
+
+/// Of a queue for each flow only that of the flow with ECT(1) is marked above the threshold.
+#[test]
+fn the_selector_marks_prague_alone() {
+    let flows = [("prague", json!({})), ("cubic", json!({"ecn": true}))];
+    let marks = |selector: &str| {
+        let qdisc = format!("fq_codel ecn target 20ms ce_threshold 1ms{selector}");
+        let r = up(&qdisc, &flows, json!({}));
+        let of = |i: usize| r.flows[i].ecn.as_ref().map_or(0, |ecn| ecn.marked);
+        (of(0), of(1), r.flows[1].goodput_mbit)
+    };
+    let (prague, cubic, goodput) = marks(" ce_threshold_selector 0x01/0x01");
+    assert!(prague > 100 && goodput > 40.0, "{prague} {cubic} {goodput}");
+    let (_, all, _) = marks("");
+    assert!(
+        all > 10 * cubic.max(1),
+        "without it CUBIC is marked {all} times, with it {cubic}"
+    );
+}
+
+/// The flow without ECN has no marks in its record, and the others have theirs.
+#[test]
+fn each_flow_has_its_own_ecn() {
+    let flows = [
+        ("cubic", json!({"ecn": false})),
+        ("cubic", json!({"ecn": "accecn"})),
+        ("cubic", json!({})),
+    ];
+    let r = up("fq_codel", &flows, json!({"tcp": {"ecn": true}}));
+    let marked: Vec<Option<u64>> = r.flows.iter().map(|f| f.ecn.as_ref().map(|ecn| ecn.marked)).collect();
+    assert!(marked[0].is_none(), "{marked:?}");
+    assert!(marked[1] > Some(0) && marked[2] > Some(0), "{marked:?}");
+    assert!(r.flows[0].retransmissions > 0 && r.flows[2].retransmissions == 0);
+}
+
+/// The same run twice, also with the detection of classic queues.
+#[test]
+fn runs_are_the_same_twice() {
+    for more in [
+        json!({}),
+        json!({"tcp": {"prague_fallback": true, "prague_rtt": "additive"}}),
+    ] {
+        let flows = [("prague", json!({})), ("cubic", json!({"ecn": true}))];
+        let run = || serde_json::to_string(&up("codel ecn", &flows, more.clone())).expect("a record is plain data");
+        assert_eq!(run(), run());
+    }
+}
+
+/// Behind one queue with classic marks Prague has nearly all. With the detection CUBIC has more than without.
+#[test]
+fn the_detection_of_classic_marks_leaves_more_for_cubic() {
+    let cubic = |fallback: bool| {
+        let flows = [("prague", json!({})), ("cubic", json!({"ecn": true}))];
+        let more = json!({"tcp": {"prague_fallback": fallback}});
+        up("codel ecn", &flows, more).flows[1].goodput_mbit
+    };
+    let (without, with) = (cubic(false), cubic(true));
+    assert!(without < 25.0, "{without}");
+    assert!(with > 2.0 * without, "{with} beside {without}");
+}

@@ -1,0 +1,311 @@
+//! TCP Prague: a scalable congestion control for L4S, whose marks come in a steady number a round trip.
+//!
+//! Sources: RFC 9331 section 4; draft-briscoe-iccrg-prague-congestion-control; L4STeam's Linux 5.15 and 6.6
+//! (`tcp_prague.c`), whose names are in parentheses. Mainline Linux has no Prague.
+
+mod classic;
+mod rtt;
+#[cfg(test)]
+mod tests;
+
+pub use rtt::RttControl;
+
+use super::{Ack, CaState, CongestionControl, Listed, Needs, RateSample, Start, Threshold, Window};
+use crate::variant::Variant;
+use classic::Detector;
+use sojourn_units::{Duration, Time};
+
+/// A segment, and the whole of all that is delivered, in 2^20ths (`ONE_CWND`, `PRAGUE_MAX_ALPHA`).
+const ONE: u64 = 1 << 20;
+/// The weight of a new share is 2^-4 (`PRAGUE_SHIFT_G`; draft section 2.3.2).
+const SHIFT: u32 = 4;
+/// The least window, segments (`MIN_CWND`).
+const LEAST: u32 = 2;
+/// Rounds after slow start until the control depends less on the RTT (`prague_rtt_transition`).
+const TRANSITION: u32 = 500;
+/// Bytes of a packet beside its payload: IPv4, TCP, timestamps. Linux reckons the pacing rate in packets of the MTU,
+/// and charges payload, so that a window leaves in 0.97 of a round trip (`prague_update_pacing_rate`).
+const HEADERS: u64 = 52;
+
+/// What may be set on it. The default is L4STeam's.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct PragueParams {
+    /// It looks for a bottleneck with classic marks, and there reduces its window more (`prague_ecn_fallback`).
+    pub fallback: bool,
+    /// How its share depends on the RTT (`prague_rtt_scaling`).
+    pub rtt: RttControl,
+}
+
+/// What the sender has told since the last sample.
+#[derive(Clone, Copy, Debug, Default)]
+struct Told {
+    /// Marks begin a reduction.
+    marks: bool,
+    /// A loss begins one.
+    loss: bool,
+    /// A reduction was for nothing.
+    undone: bool,
+}
+
+/// The window when a loss reduced it.
+#[derive(Clone, Copy, Debug)]
+struct Before {
+    cwnd: u32,
+    carry: i64,
+}
+
+/// A window that each acknowledged segment without a mark makes larger, and that marks reduce by half of their share
+/// once a round trip.
+///
+/// Growth goes on during reductions. A reduction is not at once: the window follows what it is to be by a segment for
+/// each acknowledgement. A loss halves the window, which does not grow until all that was out is acknowledged.
+///
+/// Deviation: L4STeam's Linux counts a window in two ways, by version. This is that of 5.15 (`cwnd_cnt`), which the
+/// bed of PAM 2025 had; in 6.6's the window of slow start is lost. There, 5.15 doubles a reduction that was for
+/// nothing; this takes it back, as 6.6 does. Segments are paced one by one, and not in bursts of 0.25 ms. The draft
+/// suspends growth for no marks at all (section 2.4.2) and updates the share by the clock of a virtual round trip, as
+/// this does; it also describes a window below two segments, which L4STeam's TCP does not have.
+#[derive(Clone, Copy, Debug)]
+pub struct Prague {
+    params: PragueParams,
+    /// The smoothed share of marked packets, 16 times (`upscaled_alpha`).
+    alpha: u64,
+    /// When it was updated.
+    alpha_at: Time,
+    /// When marks reduced the window.
+    reduced_at: Option<Time>,
+    /// By what the window is to change yet, 2^20ths of a segment (`cwnd_cnt`).
+    carry: i64,
+    /// By what a window of acknowledged segments makes it larger (`ai_ack_increase`).
+    growth: u64,
+    /// The round is over when this is acknowledged.
+    end: u64,
+    /// Delivered in it, and of those marked.
+    delivered: u64,
+    marked: u64,
+    /// Rounds since slow start.
+    rounds: u32,
+    /// A mark has come: there is a queue that marks.
+    saw_marks: bool,
+    in_loss: bool,
+    before: Before,
+    told: Told,
+    srtt: Duration,
+    /// Bytes/s.
+    pace: Option<u64>,
+    detector: Option<Detector>,
+}
+
+impl Listed for Prague {
+    const NAME: &'static str = "prague";
+    const IN_LINUX: bool = false;
+    const SCALABLE: bool = true;
+    const NEEDS: Needs = Needs {
+        samples: true,
+        steers: true,
+        limits: true,
+        pacing: true,
+        ..Needs::NONE
+    };
+    type Params = PragueParams;
+
+    fn new(params: &PragueParams, _: Variant) -> Self {
+        Self {
+            params: *params,
+            alpha: ONE << SHIFT,
+            alpha_at: Time::ZERO,
+            reduced_at: None,
+            carry: 0,
+            growth: ONE,
+            end: 0,
+            delivered: 0,
+            marked: 0,
+            rounds: 0,
+            saw_marks: false,
+            in_loss: false,
+            before: Before { cwnd: 0, carry: 0 },
+            told: Told::default(),
+            srtt: Duration::ZERO,
+            pace: None,
+            detector: None,
+        }
+    }
+}
+
+impl Prague {
+    /// Whether short round trips count as longer ones by now (`prague_is_rtt_indep`).
+    fn is_independent(&self, window: &Window) -> bool {
+        self.params.rtt != RttControl::None && !window.in_slow_start() && self.rounds >= TRANSITION
+    }
+
+    /// `prague_ai_ack_increase`.
+    fn set_growth(&mut self) {
+        self.growth = if self.rounds < TRANSITION {
+            ONE
+        } else {
+            self.params.rtt.growth(self.srtt)
+        };
+    }
+
+    /// Marks begin a reduction, or would if the last were long enough ago (`prague_enter_cwr`).
+    fn reduce_by_marks(&mut self, window: &Window, now: Time) {
+        let least = self.params.rtt.least_round(self.srtt);
+        if self.is_independent(window) && self.reduced_at.is_some_and(|at| now.since(at) < least) {
+            return;
+        }
+        self.reduced_at = Some(now);
+        let least = self.detector.as_ref().map_or(0, Detector::least_alpha);
+        let alpha = (self.alpha >> SHIFT).max(least);
+        self.carry -= ((alpha * u64::from(window.cwnd) + 1) >> 1).cast_signed();
+    }
+
+    /// A segment was lost (`prague_enter_loss`).
+    fn reduce_by_loss(&mut self, window: &Window) {
+        self.before = Before {
+            cwnd: window.cwnd,
+            carry: self.carry,
+        };
+        self.carry -= (u64::from(window.cwnd) * ONE / 2).cast_signed() + (self.carry >> 1);
+        self.in_loss = true;
+        self.set_growth();
+    }
+
+    /// What the sender has told.
+    fn heed(&mut self, now: Time, state: CaState, window: &mut Window) {
+        let told = std::mem::take(&mut self.told);
+        if told.undone {
+            window.cwnd = window.cwnd.max(self.before.cwnd);
+            self.carry = self.carry.max(self.before.carry);
+        }
+        if state == CaState::Open || told.marks {
+            self.in_loss = false;
+        }
+        // A loss that a probe has repaired is answered as marks are: Linux goes through the state CWR.
+        if told.marks || told.loss {
+            self.reduce_by_marks(window, now);
+        }
+    }
+
+    /// `prague_update_cwnd`.
+    fn update_window(&mut self, sample: &RateSample, window: &mut Window) {
+        self.saw_marks |= sample.marked.packets > 0;
+        let mut acked = sample.newly_delivered.saturating_sub(sample.marked.packets);
+        if acked > 0 && !self.in_loss && sample.sender.may_grow {
+            if window.in_slow_start() {
+                acked = window.slow_start(acked);
+                if acked == 0 {
+                    self.set_growth();
+                    return;
+                }
+            }
+            let (acked, cwnd) = (u64::from(acked), u64::from(window.cwnd.max(1)));
+            let more = (acked * self.growth + cwnd / 2) / cwnd;
+            self.carry += more.max(acked).cast_signed();
+        }
+        let one = ONE.cast_signed();
+        if self.carry <= -one {
+            self.carry += one;
+            window.cwnd = window.cwnd.saturating_sub(1);
+            if window.cwnd < LEAST {
+                window.cwnd = LEAST;
+                self.carry = 0;
+            }
+            window.ssthresh = Threshold::Segments(window.cwnd);
+            self.set_growth();
+        } else if self.carry >= one {
+            self.carry -= one;
+            window.cwnd = window.cwnd.saturating_add(1);
+            self.set_growth();
+        }
+    }
+
+    /// `prague_update_alpha`, if the round is over.
+    fn update_alpha(&mut self, ack: &Ack, least: Option<Duration>, window: &Window) {
+        let passed = ack.now.since(self.alpha_at);
+        if ack.una < self.end || self.is_independent(window) && passed < self.params.rtt.least_round(self.srtt) {
+            return;
+        }
+        if self.saw_marks {
+            if let Some(detector) = &mut self.detector {
+                detector.judge(least);
+            }
+            let share = (self.marked << 20) / self.delivered.max(1);
+            self.alpha = (self.alpha - (self.alpha >> SHIFT) + share).min(ONE << SHIFT);
+            self.alpha_at = ack.now;
+        }
+        self.begin_round(ack.nxt, window);
+    }
+
+    /// `prague_new_round`.
+    fn begin_round(&mut self, nxt: u64, window: &Window) {
+        self.end = nxt;
+        (self.delivered, self.marked) = (0, 0);
+        if !window.in_slow_start() {
+            self.rounds = self.rounds.saturating_add(1);
+        }
+        self.set_growth();
+    }
+
+    /// A window a round trip; two in slow start (`prague_update_pacing_rate`).
+    fn set_pace(&mut self, mss: u16, flight: u32, window: &Window) {
+        let starts = window.ssthresh.segments().is_none_or(|most| window.cwnd < most / 2);
+        let segments = u64::from(window.cwnd.max(flight)) << u32::from(starts);
+        let bytes = segments * (u64::from(mss) + HEADERS);
+        let us = (self.srtt.as_nanos() / 1000).max(1);
+        self.pace = Some(bytes.saturating_mul(1_000_000) / us);
+    }
+}
+
+impl CongestionControl for Prague {
+    /// `prague_init`.
+    fn begin(&mut self, start: &Start) {
+        self.srtt = start.rtt;
+        self.alpha_at = start.now;
+        self.detector = self.params.fallback.then(|| Detector::new(start.rtt));
+        self.begin_round(0, &start.window);
+        self.set_pace(start.mss, 0, &start.window);
+    }
+
+    fn grow(&mut self, _: &Ack, _: &mut Window) {}
+
+    fn reduce(&mut self, window: &Window) -> u32 {
+        self.told.loss = true;
+        if let Some(detector) = &mut self.detector {
+            detector.on_reduction(window.ssthresh.segments());
+        }
+        window.cwnd
+    }
+
+    fn reduce_by_echo(&mut self, window: &Window) -> u32 {
+        self.reduce(window);
+        self.told.loss = false;
+        self.told.marks = true;
+        window.cwnd
+    }
+
+    fn on_lost(&mut self, window: &mut Window) {
+        self.told.loss = false;
+        self.reduce_by_loss(window);
+    }
+
+    fn on_undone(&mut self) {
+        self.told.undone = true;
+    }
+
+    fn on_sample(&mut self, ack: &Ack, sample: &RateSample, window: &mut Window) {
+        self.srtt = sample.sender.srtt.unwrap_or(self.srtt);
+        if let (Some(detector), Some(rtt)) = (&mut self.detector, ack.rtt) {
+            detector.on_rtt(rtt);
+        }
+        self.delivered += u64::from(sample.newly_delivered);
+        self.marked += u64::from(sample.marked.packets);
+        self.heed(ack.now, sample.sender.state, window);
+        self.update_window(sample, window);
+        self.update_alpha(ack, sample.sender.min_rtt, window);
+        self.set_pace(ack.mss, sample.flight, window);
+    }
+
+    fn pacing_rate(&self) -> Option<u64> {
+        self.pace
+    }
+}
