@@ -212,7 +212,7 @@ def test_the_command_prints_json_and_texts_for_maintainers(inside: Callable[...,
 
 def test_bad_names_are_refused_in_one_sentence(inside: Callable[..., object]) -> None:
     for given, part in (
-        (("red-idel",), "bug is 'red-idel', but must be one of fq-pie-memory, "),
+        (("red-idel",), "bug is 'red-idel', but must be one of dualpi2-probability, fq-codel-uptime, "),
         (("--report", "no"), "bug is 'no', but must be one of "),
         (("red-idle", "--report", "red-idle"), "report is 'red-idle', but must stand without other names"),
         (("--kernel", "0.1"), "kernel is '0.1'"),
