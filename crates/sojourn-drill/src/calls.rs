@@ -67,7 +67,7 @@ impl Host {
             "accept" => Ok(self.accept(call, descriptor)),
             "setsockopt" => {
                 let (name, value) = (arg(2).and_then(Value::word), arg(3).and_then(Value::number));
-                Ok(self.set_option(fd, name.unwrap_or_default(), value, now))
+                self.set_option(fd, name.unwrap_or_default(), value, now)
             }
             "getsockopt" => self.getsockopt(call, descriptor),
             "fcntl" => {
@@ -87,9 +87,9 @@ impl Host {
         }
     }
 
-    fn set_option(&mut self, fd: i64, name: &str, value: Option<i64>, now: Time) -> Answer {
+    fn set_option(&mut self, fd: i64, name: &str, value: Option<i64>, now: Time) -> Result<Answer, Missing> {
         let Some(descriptor) = self.descriptors.get_mut(&fd) else {
-            return error("EBADF");
+            return Ok(error("EBADF"));
         };
         match name {
             "SO_SNDBUF" => descriptor.send_buffer = value,
@@ -97,13 +97,17 @@ impl Host {
             _ => {}
         }
         if !descriptor.options.set(name, value.unwrap_or(0)) {
-            return error("EINVAL");
+            return Ok(error("EINVAL"));
         }
         if let Kind::Connected(i) = descriptor.kind {
+            if name == "SO_RCVBUF" && self.connections[i].params.receive_memory.is_none() {
+                let why = "a connection that is there counts its memory only if it did so from the beginning";
+                return Err(Missing::new(name, why));
+            }
             self.connections[i].set_option(name, descriptor.options);
             self.pump(i, now);
         }
-        Answer::Done(0)
+        Ok(Answer::Done(0))
     }
 
     fn change(&mut self, fd: i64, how: impl FnOnce(&mut Descriptor)) {
@@ -227,6 +231,7 @@ impl Host {
             };
         };
         self.connections[i].accepted = true;
+        self.connections[i].endpoint.set_owned(true);
         let fd = call.result.unwrap_or(4);
         let accepted = Descriptor {
             kind: Kind::Connected(i),
@@ -271,7 +276,11 @@ impl Host {
                 Answer::Done(0)
             }
             "ioctl" => ioctl(call, connection),
-            _ if reads => read(call, descriptor, connection),
+            _ if reads => {
+                let answer = read(call, descriptor, connection);
+                self.pump(i, now);
+                answer
+            }
             _ => self.write(call, descriptor, i, again, now),
         }
     }
@@ -311,6 +320,7 @@ fn read(call: &Call, descriptor: Descriptor, connection: &mut Connection) -> Ans
         };
     }
     connection.read += bytes;
+    connection.endpoint.read(bytes);
     if descriptor.tells_rest
         && let Some(expected) = told_rest(call)
     {

@@ -1,10 +1,11 @@
 //! A connection of the host: the endpoint, and what its handshake has agreed on.
 
 use crate::memory::SendMemory;
-use crate::options::SocketOptions;
+use crate::options::{LARGEST_BUFFER, SocketOptions};
 use crate::script::{Packet, TcpOption};
 use crate::settings::Settings;
-use sojourn_tcp::{ConnectionState, EcnMode, Endpoint, TcpParams, Variant};
+use crate::wire::SCALE;
+use sojourn_tcp::{ConnectionState, EcnMode, Endpoint, ReceiveMemory, TcpParams, Variant};
 use sojourn_units::{Duration, Time};
 
 /// The largest segment that the device takes: 1500 bytes less the headers of IPv4 and TCP.
@@ -107,6 +108,8 @@ pub(crate) struct Connection {
     pub(crate) endpoint: Endpoint,
     pub(crate) params: TcpParams,
     pub(crate) agreed: Agreed,
+    /// Our shift count, if both ends scale windows.
+    pub(crate) shift: u8,
     pub(crate) passive: bool,
     /// The application has it.
     pub(crate) accepted: bool,
@@ -132,7 +135,7 @@ pub(crate) struct Connection {
 impl Connection {
     /// The end that connects, at `now`. What its peer takes is not known yet.
     pub(crate) fn client(settings: &Settings, options: SocketOptions, now: Time) -> Self {
-        let params = params(settings, LARGEST, Agreed::default(), settings.ecn.asks);
+        let params = params(settings, options, LARGEST, Agreed::default(), settings.ecn.asks);
         let mut endpoint = Endpoint::client(&params).expect("the parameters are in their ranges");
         options.apply_all(&mut endpoint);
         endpoint.connect(now);
@@ -142,9 +145,10 @@ impl Connection {
     /// The end that was listening when `syn` came.
     pub(crate) fn server(settings: &Settings, options: SocketOptions, syn: &Packet, now: Time) -> Self {
         let (mss, agreed) = agree(settings, syn);
-        let params = params(settings, mss, agreed, settings.ecn.answers);
+        let params = params(settings, options, mss, agreed, settings.ecn.answers);
         let mut endpoint = Endpoint::server(&params).expect("the parameters are in their ranges");
         options.apply_all(&mut endpoint);
+        endpoint.set_owned(false);
         Self {
             passive: true,
             accepted: false,
@@ -165,6 +169,7 @@ impl Connection {
             endpoint,
             params,
             agreed,
+            shift: our_shift(settings, options),
             passive: false,
             accepted: true,
             released: false,
@@ -189,7 +194,7 @@ impl Connection {
         self.last_data = now;
         let (mss, agreed) = agree(&self.settings, syn_ack);
         self.agreed = agreed;
-        self.params = params(&self.settings, mss, agreed, self.settings.ecn.asks);
+        self.params = params(&self.settings, self.options, mss, agreed, self.settings.ecn.asks);
         self.endpoint = Endpoint::client(&self.params).expect("the parameters are in their ranges");
         self.options.apply_all(&mut self.endpoint);
         self.endpoint.set_device_full(self.settings.device_drops);
@@ -277,7 +282,31 @@ fn agree(settings: &Settings, syn: &Packet) -> (u16, Agreed) {
     (mss.min(LARGEST), agreed)
 }
 
-fn params(settings: &Settings, mss: u16, agreed: Agreed, ecn: EcnMode) -> TcpParams {
+/// Memory of a receiver of which every byte counts, if the script is about that.
+fn receive_memory(settings: &Settings, options: SocketOptions, agreed: Agreed) -> Option<ReceiveMemory> {
+    let set = options.receive_memory();
+    let is_about = set.is_some() || settings.counts_memory;
+    is_about.then(|| ReceiveMemory {
+        size: set.unwrap_or(settings.receive_buffer.0),
+        locked: set.is_some(),
+        largest: settings.receive_buffer.1,
+        shrinks: settings.shrinks_window,
+        segment: if agreed.timestamps {
+            LARGEST - TIMESTAMPS
+        } else {
+            LARGEST
+        },
+        parts: settings.parts,
+    })
+}
+
+/// Our shift count, if both ends scale windows.
+fn our_shift(settings: &Settings, options: SocketOptions) -> u8 {
+    receive_memory(settings, options, Agreed::default())
+        .map_or(SCALE, |memory| memory.shift(LARGEST_BUFFER.cast_unsigned()))
+}
+
+fn params(settings: &Settings, options: SocketOptions, mss: u16, agreed: Agreed, ecn: EcnMode) -> TcpParams {
     let mss = if agreed.timestamps {
         mss.saturating_sub(TIMESTAMPS).max(1)
     } else {
@@ -292,6 +321,8 @@ fn params(settings: &Settings, mss: u16, agreed: Agreed, ecn: EcnMode) -> TcpPar
         timestamps: agreed.timestamps,
         linear_syn_timeouts: settings.linear_syn_timeouts,
         max_rto: settings.max_rto,
+        receive_memory: receive_memory(settings, options, agreed),
+        window_shift: agreed.scale.map_or(0, |_| our_shift(settings, options)),
         congestion_control: settings.congestion_control,
         pacing: settings.pacing,
         send_buffer: Some(SEND_BUFFER),

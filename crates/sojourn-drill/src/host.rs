@@ -3,7 +3,8 @@
 use crate::connection::Connection;
 use crate::options::SocketOptions;
 use crate::script::Packet;
-use crate::settings::Settings;
+use crate::settings::{COUNTERS, Settings, commands_of, counted};
+use crate::target::Trouble;
 use crate::wire::{self, Clocks};
 use crate::words::Missing;
 use sojourn_tcp::{ConnectionState, Segment};
@@ -56,15 +57,46 @@ pub(crate) struct Host {
     /// What has left and no event has asked for yet.
     pub(crate) left: VecDeque<Left>,
     pub(crate) clocks: Clocks,
+    /// What the kernel's counters were when they were asked for last.
+    counted: [u64; COUNTERS.len()],
 }
 
 impl Host {
     /// Commands of a shell. What the kernel looks at with each segment holds for connections that are there, too.
-    pub(crate) fn command(&mut self, text: &str) -> Result<(), Missing> {
+    pub(crate) fn command(&mut self, text: &str) -> Result<(), Trouble> {
         self.settings.run(text)?;
+        for command in commands_of(text) {
+            if command.starts_with("nstat") {
+                self.compare_counters(&command)?;
+            }
+        }
         for connection in &mut self.connections {
             connection.endpoint.set_accecn_option(self.settings.accecn.option);
             connection.endpoint.set_device_full(self.settings.device_drops);
+        }
+        Ok(())
+    }
+
+    /// What an `nstat` looks for must be there. Without `-s` the next one counts from now.
+    fn compare_counters(&mut self, command: &str) -> Result<(), Trouble> {
+        let mut now = [0; COUNTERS.len()];
+        for held in self
+            .connections
+            .iter()
+            .filter_map(|c| c.endpoint.receiver().held_memory())
+        {
+            for (sum, count) in now.iter_mut().zip([held.beyond_window, held.no_room, held.shut]) {
+                *sum += count;
+            }
+        }
+        if let Some((i, expected)) = counted(command) {
+            let came = now[i] - self.counted[i];
+            if came != expected {
+                return Err(Trouble::Wrong(format!("{} is {came}, not {expected}", COUNTERS[i])));
+            }
+        }
+        if !command.contains("-s") {
+            self.counted = now;
         }
         Ok(())
     }

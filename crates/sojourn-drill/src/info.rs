@@ -3,7 +3,7 @@
 use crate::connection::Connection;
 use crate::expr::Scalar;
 use crate::wire::state_number;
-use sojourn_tcp::{AccEcn, CaState, ConnectionState, EcnMode, OptionSeen};
+use sojourn_tcp::{AccEcn, CaState, ConnectionState, EcnMode, Held, OptionSeen};
 use sojourn_units::{Duration, Ecn, Time};
 
 /// Constants of the kernel's headers.
@@ -81,6 +81,9 @@ const FIELDS: &[Field] = &[
     ("tcpi_probes", |c, _| {
         i64::from(c.endpoint.sender().unanswered_window_probes())
     }),
+    ("tcpi_rcv_mss", |c, _| held(c, |held| held.segment)),
+    ("SK_MEMINFO_RCVBUF", |c, _| held(c, |held| held.size)),
+    ("SK_MEMINFO_RMEM_ALLOC", |c, _| held(c, |held| held.taken)),
     ("tcpi_busy_time", |c, now| micros(c.spent.busy(now))),
     ("tcpi_sndbuf_limited", |c, now| micros(c.spent.full(now))),
     ("tcpi_rwnd_limited", |c, now| micros(c.spent.shut(now))),
@@ -135,6 +138,15 @@ const FIELDS: &[Field] = &[
         now.since(c.last_data).as_millis().cast_signed()
     }),
 ];
+
+/// Fields that tell of the memory of the receive buffer.
+pub(crate) const OF_MEMORY: [&str; 3] = ["tcpi_rcv_mss", "SK_MEMINFO_RCVBUF", "SK_MEMINFO_RMEM_ALLOC"];
+
+/// What the receive buffer holds.
+fn held(connection: &Connection, what: fn(Held) -> u64) -> i64 {
+    let held = connection.endpoint.receiver().held_memory();
+    held.map_or(0, what).cast_signed()
+}
 
 /// What AccECN knows; 0 without it. Deviation: Linux counts what is received without it, too.
 fn accecn(connection: &Connection, what: fn(&AccEcn) -> u32) -> i64 {

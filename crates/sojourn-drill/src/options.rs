@@ -1,6 +1,6 @@
 //! Options of sockets that change what our TCP does.
 
-use sojourn_tcp::Endpoint;
+use sojourn_tcp::{Endpoint, ReceiveMemory};
 use sojourn_units::Duration;
 
 /// What an application has set on a socket. A connection has at first what the listening socket has.
@@ -12,7 +12,12 @@ pub(crate) struct SocketOptions {
     user_timeout: i64,
     /// Milliseconds.
     max_rto: Option<i64>,
+    /// Bytes, as they were set.
+    receive_buffer: Option<i64>,
 }
+
+/// The largest receive buffer that an application may set, bytes. Source: Linux 7.3 `net.core.rmem_max`.
+pub(crate) const LARGEST_BUFFER: i64 = 4 << 20;
 
 /// The smallest and the largest value of `TCP_RTO_MAX_MS`.
 const MAX_RTO: std::ops::RangeInclusive<i64> = 1000..=120_000;
@@ -27,6 +32,7 @@ impl SocketOptions {
             "TCP_USER_TIMEOUT" => self.user_timeout = value,
             "TCP_RTO_MAX_MS" if !MAX_RTO.contains(&value) => return false,
             "TCP_RTO_MAX_MS" => self.max_rto = Some(value),
+            "SO_RCVBUF" => self.receive_buffer = Some(value),
             _ => {}
         }
         true
@@ -39,6 +45,7 @@ impl SocketOptions {
             "TCP_CORK" => Some(self.corked.into()),
             "TCP_USER_TIMEOUT" => Some(self.user_timeout),
             "TCP_RTO_MAX_MS" => self.max_rto,
+            "SO_RCVBUF" => self.receive_memory()?.try_into().ok(),
             _ => None,
         }
     }
@@ -54,8 +61,19 @@ impl SocketOptions {
                     endpoint.set_max_rto(most);
                 }
             }
+            "SO_RCVBUF" => {
+                if let Some(size) = self.receive_memory() {
+                    endpoint.set_receive_memory(size);
+                }
+            }
             _ => {}
         }
+    }
+
+    /// The size of the receive buffer, if the application has set it, bytes of memory.
+    pub(crate) fn receive_memory(&self) -> Option<u64> {
+        let set = self.receive_buffer?.clamp(0, LARGEST_BUFFER);
+        Some(ReceiveMemory::doubled(set.cast_unsigned()))
     }
 
     /// The endpoint has all of them from now on.

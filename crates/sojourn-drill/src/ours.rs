@@ -24,10 +24,15 @@ pub(crate) struct Ours {
     run: Run,
 }
 
-impl Default for Ours {
-    fn default() -> Self {
+impl Ours {
+    /// For a script, whose options tell of the peer.
+    pub(crate) fn of(script: &Script) -> Self {
+        let mss = script.options.iter().rev().find(|option| option.name == "mss");
+        let mut host = Host::default();
+        host.settings.parts = mss.and_then(|option| option.value.parse().ok());
+        host.settings.counts_memory = scope::asks_about_memory(script);
         Self {
-            host: Host::default(),
+            host,
             now: START,
             run: Run::default(),
         }
@@ -97,7 +102,7 @@ impl Target for Ours {
     }
 
     fn command(&mut self, text: &str) -> Result<(), Trouble> {
-        Ok(self.host.command(text)?)
+        self.host.command(text)
     }
 
     fn value(&self, name: &str) -> Option<Scalar> {

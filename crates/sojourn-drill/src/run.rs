@@ -54,7 +54,7 @@ struct Runner<'a, T> {
 /// Runs a script against our TCP.
 #[must_use]
 pub fn run(script: &Script) -> Outcome {
-    run_on(script, Ours::default())
+    run_on(script, Ours::of(script))
 }
 
 /// Runs a script against `target`.

@@ -13,6 +13,21 @@ pub(crate) fn first_missing(script: &Script) -> Option<(u32, Missing)> {
     options.chain(events).find_map(|(line, found)| Some((line, found?)))
 }
 
+/// Whether the script asks about the memory of the receive buffer.
+pub(crate) fn asks_about_memory(script: &Script) -> bool {
+    let mut asks = false;
+    for event in &script.events {
+        if let Action::Check(statements) = &event.action {
+            for statement in statements {
+                statement
+                    .condition
+                    .each_name(&mut |name| asks |= info::OF_MEMORY.contains(&name));
+            }
+        }
+    }
+    asks
+}
+
 fn option(option: &ScriptOption) -> Option<Missing> {
     match (option.name.as_str(), option.value.as_str()) {
         ("mss" | "tolerance_usecs" | "tcp_ts_tick_usecs", _) | ("ip_version", "ipv4") => None,

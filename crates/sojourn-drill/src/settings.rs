@@ -45,6 +45,14 @@ pub(crate) struct Settings {
     pub(crate) max_rto: Duration,
     /// So many segments at least leave as one piece of the send buffer.
     pub(crate) min_tso_segs: u16,
+    /// The receive buffer's size at first and at last, bytes of memory.
+    pub(crate) receive_buffer: (u64, u64),
+    /// A window may be taken back.
+    pub(crate) shrinks_window: bool,
+    /// The script is about the memory of the receive buffer, so every byte of it counts.
+    pub(crate) counts_memory: bool,
+    /// What arrives in larger pieces consists of segments of so many bytes.
+    pub(crate) parts: Option<u16>,
     /// The device's discipline drops all.
     pub(crate) device_drops: bool,
 }
@@ -66,6 +74,10 @@ impl Default for Settings {
             answer_interval: Duration::from_millis(500),
             max_rto: Duration::from_secs(120),
             min_tso_segs: 2,
+            receive_buffer: (540_000, 15 << 20),
+            shrinks_window: false,
+            counts_memory: false,
+            parts: None,
             device_drops: false,
         }
     }
@@ -97,7 +109,7 @@ impl Settings {
                 .iter()
                 .filter(|word| !word.starts_with('-'))
                 .try_for_each(|word| self.set(word)),
-            "nstat" if !command.contains('|') => Ok(()),
+            "nstat" if !command.contains('|') || counted(command).is_some() => Ok(()),
             // What the script set is forgotten with the run; and segments are cut by TCP itself.
             "ethtool" | "true" => Ok(()),
             _ if program.starts_with("sysctl_restore") => Ok(()),
@@ -158,6 +170,18 @@ impl Settings {
                 Ok(ms @ 1000..=120_000) => self.max_rto = Duration::from_millis(ms),
                 _ => return missing("Linux has 1000 to 120000"),
             },
+            ("net.ipv4.tcp_rmem", _) => {
+                let numbers: Vec<u64> = value.split_whitespace().map_while(|n| n.parse().ok()).collect();
+                let [_, size @ 1..=0x7fff_ffff, largest @ 1..=0x7fff_ffff] = numbers[..] else {
+                    return missing("Linux has three numbers of bytes, below 2 GiB");
+                };
+                self.counts_memory |= (size, largest) != self.receive_buffer;
+                self.receive_buffer = (size, largest);
+            }
+            ("net.ipv4.tcp_shrink_window", "0" | "1") => {
+                self.shrinks_window = value == "1";
+                self.counts_memory |= self.shrinks_window;
+            }
             ("net.ipv4.tcp_min_tso_segs", _) => match value.parse() {
                 Ok(segments @ 1..=65_535) => self.min_tso_segs = segments,
                 _ => return missing("Linux has 1 to 65535"),
@@ -170,6 +194,21 @@ impl Settings {
         }
         Ok(())
     }
+}
+
+/// Counters of a kernel that our receiver has.
+pub(crate) const COUNTERS: [&str; 3] = ["TcpExtBeyondWindow", "TcpExtTCPRcvQDrop", "TcpExtTCPZeroWindowDrop"];
+
+/// `nstat | grep NAME | grep -q " N "`: which of [`COUNTERS`] must be how much.
+pub(crate) fn counted(command: &str) -> Option<(usize, u64)> {
+    let parts: Vec<_> = command.split('|').map(str::trim).collect();
+    let ["nstat" | "nstat -s", name, number] = parts[..] else {
+        return None;
+    };
+    let name = name.strip_prefix("grep ")?.trim();
+    let number = number.strip_prefix("grep -q ")?.trim_matches(['"', ' ']);
+    let counter = COUNTERS.iter().position(|one| *one == name)?;
+    Some((counter, number.parse().ok()?))
 }
 
 /// The commands of a text, as a shell splits it: without comments, and lines that go on joined.
@@ -241,17 +280,19 @@ sysctl -q net.ipv4.tcp_congestion_control=reno; tc qdisc replace dev tun0 root f
         for (text, word) in [
             ("sysctl -q net.ipv4.tcp_ecn=6", "net.ipv4.tcp_ecn=6"),
             (
-                "sysctl -q net.ipv4.tcp_rmem=\"4096 131072 $((32*1024*1024))\"",
-                "net.ipv4.tcp_rmem=4096 131072 33554432",
+                "sysctl -q net.ipv4.tcp_wmem=\"4096 131072 $((32*1024*1024))\"",
+                "net.ipv4.tcp_wmem=4096 131072 33554432",
             ),
+            ("sysctl -q net.ipv4.tcp_rmem=4096", "net.ipv4.tcp_rmem=4096"),
             ("reboot now", "reboot"),
             ("tc qdisc add dev tun0 root pfifo limit 3", "tc"),
             ("nstat -s | grep x", "nstat"),
         ] {
             assert_eq!(Settings::default().run(text).expect_err(text).word, word);
         }
-        Settings::default()
-            .run("sysctl -q net.ipv4.tcp_rmem=\"4096 540000 $((15*1024*1024))\"")
-            .expect("it is the default");
+        let mut settings = Settings::default();
+        let text = "sysctl -q net.ipv4.tcp_rmem=\"4096 540000 $((15*1024*1024))\"";
+        settings.run(text).expect("it is the default");
+        assert!(!settings.counts_memory);
     }
 }

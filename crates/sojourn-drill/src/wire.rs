@@ -6,8 +6,8 @@ use crate::settings::Settings;
 use sojourn_tcp::{AccEcnOption, ConnectionState, Flags, SackBlock, Segment, WINDOW_UNIT};
 use sojourn_units::Ecn;
 
-/// The shift count that our TCP always has (RFC 7323).
-const SCALE: u8 = WINDOW_UNIT.trailing_zeros() as u8;
+/// The shift count that our TCP has if its receiver has no memory of its own (RFC 7323).
+pub(crate) const SCALE: u8 = WINDOW_UNIT.trailing_zeros() as u8;
 
 /// Which of our timestamps is which of the script's. A script's are relative to the first that it expects.
 #[derive(Clone, Debug, Default)]
@@ -117,11 +117,11 @@ pub(crate) fn packet(segment: &Segment, connection: &Connection, settings: &Sett
     }
     let syn = has(Flags::SYN);
     let agreed = connection.agreed;
-    let bytes = u64::from(segment.window) * WINDOW_UNIT;
+    let bytes = segment.window_bytes();
     let window = if syn || agreed.scale.is_none() {
         bytes
     } else {
-        u64::from(segment.window)
+        bytes >> connection.shift
     };
     Packet {
         ecn: Some(segment.flags.ecn()),
@@ -154,7 +154,7 @@ fn syn_options(segment: &Segment, connection: &Connection, settings: &Settings) 
         Agreed {
             sack: true,
             timestamps: settings.timestamps,
-            scale: Some(SCALE),
+            scale: Some(connection.shift),
         }
     };
     let mut options = vec![TcpOption::Mss(LARGEST)];
@@ -173,7 +173,7 @@ fn syn_options(segment: &Segment, connection: &Connection, settings: &Settings) 
         }
     }
     if agreed.scale.is_some() {
-        options.extend([TcpOption::Nop, TcpOption::WindowScale(SCALE)]);
+        options.extend([TcpOption::Nop, TcpOption::WindowScale(connection.shift)]);
     }
     options
 }

@@ -501,6 +501,7 @@ impl Endpoint {
             ..Segment::default()
         };
         segment.window = self.receiver.window_units();
+        self.receiver.write_window(&mut segment);
         segment.flags |= self.ecn_of_handshake();
         if matches!(self.state, State::SynReceived) {
             self.receiver.write_ack(&mut segment);

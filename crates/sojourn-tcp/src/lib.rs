@@ -41,7 +41,7 @@ pub use endpoint::{ConnectionState, Endpoint};
 pub use machine::{CaState, SenderStats};
 pub use metrics::Metrics;
 pub use params::{ReceiveBuffer, TcpParams};
-pub use receiver::{Receiver, ReceiverStats};
+pub use receiver::{Held, ReceiveMemory, Receiver, ReceiverStats};
 pub use segment::{Flags, SackBlock, Segment, WINDOW_UNIT};
 pub use sender::{Outstanding, Sender};
 pub use small_queue::Device;

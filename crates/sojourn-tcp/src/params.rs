@@ -2,6 +2,7 @@
 
 use crate::accecn::{AccEcnParams, EcnMode};
 use crate::cc::{self, Algorithm, PragueParams, RttControl};
+use crate::receiver::ReceiveMemory;
 use crate::variant::{Heads, ParamError, Variant};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -116,6 +117,13 @@ pub struct TcpParams {
     /// (`tcp_syn_linear_timeouts`), before it has none.
     #[serde(skip)]
     pub linear_syn_timeouts: u32,
+    /// The memory of a receiver whose application reads when it likes; `None` if it reads everything at once, and the
+    /// window is `receive_window`'s.
+    #[serde(skip)]
+    pub receive_memory: Option<ReceiveMemory>,
+    /// The shift count of the windows of `receive_memory` (RFC 7323 section 2), at most 14.
+    #[serde(skip)]
+    pub window_shift: u8,
     /// What the sending kernel reserves for the headers of a segment. Linux 6.1 and later only.
     #[serde(skip)]
     pub heads: Heads,
@@ -215,6 +223,8 @@ impl Default for TcpParams {
             resets: false,
             answer_interval: Duration::from_millis(500),
             restart_after_idle: true,
+            receive_memory: None,
+            window_shift: 0,
             heads: Heads::Lean61,
         }
     }

@@ -1,13 +1,18 @@
 //! The receiving half of an endpoint: reassembly by numbers, SACK, and when to acknowledge.
 
 mod ecn;
+mod memory;
 mod overdue;
+mod reading;
+
+pub use memory::{Held, ReceiveMemory};
 
 use crate::params::TcpParams;
 use crate::sacks::Sacks;
 use crate::segment::{Flags, Segment, WINDOW_UNIT};
 use crate::variant::Variant;
 use crate::window::ReceiveWindow;
+use memory::Memory;
 use sojourn_units::ticks::{self, Ticks};
 use sojourn_units::{Duration, Time};
 
@@ -117,16 +122,22 @@ pub struct Receiver {
     dup_acks: u32,
     dup_acks_of: u64,
     srtt: Option<Duration>,
+    /// The memory of what is not read; without it the application reads at once.
+    memory: Option<Box<Memory>>,
 }
 
 impl Receiver {
     pub(crate) fn new(p: &TcpParams) -> Self {
         let window = ReceiveWindow::new(p);
+        let edge = 1 + window.offered().next_multiple_of(WINDOW_UNIT);
+        let memory = p
+            .receive_memory
+            .map(|about| Box::new(Memory::new(about, p.window_shift)));
         Self {
             next: 1,
             last: None,
             acked: 1,
-            edge: 1 + window.offered().next_multiple_of(WINDOW_UNIT),
+            edge: memory.as_ref().map_or(edge, |memory| memory.edge),
             ranges: Vec::new(),
             above: 0,
             sacks: Sacks::default(),
@@ -154,6 +165,7 @@ impl Receiver {
             closing: false,
             answers: false,
             window,
+            memory,
             srtt: None,
             rto: crate::rtt::RTO_INITIAL,
             stats: ReceiverStats::default(),
@@ -187,6 +199,9 @@ impl Receiver {
         self.srtt = Some(rtt);
         self.rto = rto;
         self.window.begin(now);
+        if let Some(memory) = &mut self.memory {
+            memory.begin();
+        }
     }
 
     /// Whether all that the segment has came before.
@@ -234,7 +249,11 @@ impl Receiver {
     #[inline(always)]
     pub(crate) fn on_data(&mut self, segment: &Segment, now: Time) {
         self.stats.segments += 1;
-        if segment.seq >= self.edge {
+        if self.memory.is_some() {
+            if !self.has_memory_for(segment) {
+                return;
+            }
+        } else if segment.seq >= self.edge {
             // RFC 9293 section 3.10.7.4: beyond the window it is not acceptable, and is answered with an
             // acknowledgement.
             self.acknowledge_now();
@@ -263,7 +282,7 @@ impl Receiver {
             self.on_codepoint(segment);
             self.make_room(start, end);
         }
-        if enlarges {
+        if enlarges && self.memory.is_none() {
             // Linux: a segment that enlarges the window is acknowledged at once.
             self.quick |= 1;
         }
@@ -418,6 +437,10 @@ impl Receiver {
         if self.need == AckNeed::Now {
             return;
         }
+        if self.memory.is_some() {
+            self.decide_by_memory(now);
+            return;
+        }
         let hurries = (self.pushed || self.quick > 0) && !self.answers;
         if self.next - self.acked > self.largest_segment || hurries || !self.delayed {
             self.need = AckNeed::Now;
@@ -532,8 +555,12 @@ impl Receiver {
     pub(crate) fn write_ack(&mut self, segment: &mut Segment) {
         segment.flags |= Flags::ACK | self.ecn_flags();
         segment.ack = self.next;
-        segment.window = self.window_units();
-        self.edge = self.edge.max(self.next + u64::from(segment.window) * WINDOW_UNIT);
+        if self.memory.is_some() {
+            self.write_window(segment);
+        } else {
+            segment.window = self.window_units();
+            self.edge = self.edge.max(self.next + u64::from(segment.window) * WINDOW_UNIT);
+        }
         segment.ts_ecr = self.ts_recent;
         if self.dsack.is_some() || !self.ranges.is_empty() {
             self.write_sacks(segment);

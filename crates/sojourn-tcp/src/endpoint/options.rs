@@ -59,6 +59,24 @@ impl Endpoint {
         self.sender.set_device_full(full);
     }
 
+    /// The application has read `bytes` of what has come ([`TcpParams::receive_memory`]).
+    ///
+    /// [`TcpParams::receive_memory`]: crate::TcpParams::receive_memory
+    pub fn read(&mut self, bytes: u64) {
+        self.receiver.read(bytes);
+    }
+
+    /// The application sets the size of the receive buffer, bytes of memory (Linux `SO_RCVBUF`, twice what is set).
+    pub fn set_receive_memory(&mut self, size: u64) {
+        self.receiver.set_memory(size);
+    }
+
+    /// Whether an application has the connection, or it still waits to be accepted. The buffer of one that waits is not
+    /// enlarged. At first it has.
+    pub fn set_owned(&mut self, owned: bool) {
+        self.receiver.set_owned(owned);
+    }
+
     /// The application that has closed is gone: nobody reads what still comes. With [`TcpParams::resets`] data is
     /// answered by a reset, and the connection is over (RFC 1122 section 4.2.2.13).
     ///
