@@ -13,12 +13,14 @@ use std::collections::VecDeque;
 const LARGEST_PIECE: u64 = 65_535 - 320;
 /// A window of so many bytes or less is used whole. Source: Linux `TCP_MSS_DEFAULT`.
 const SMALL_WINDOW: u64 = 536;
+/// The largest size that an application may set, bytes. Source: Linux 7.3 `net.core.wmem_max`.
+const LARGEST: i64 = 4 << 20;
 /// The smallest limit that can be set. Source: Linux `SOCK_MIN_SNDBUF`.
 const SMALLEST: i64 = 4608;
 
 /// What Linux makes of a size that an application sets, bytes.
 pub(crate) fn doubled(set: i64) -> i64 {
-    set.saturating_mul(2).max(SMALLEST)
+    (2 * set.clamp(0, LARGEST)).max(SMALLEST)
 }
 
 /// What a piece takes beside its payload.
@@ -151,7 +153,8 @@ mod tests {
     }
 
     #[test]
-    fn a_small_size_is_made_larger() {
+    fn a_small_size_is_made_larger_and_a_large_one_smaller() {
         assert_eq!((doubled(21_000), doubled(1)), (42_000, 4608));
+        assert_eq!((doubled(i64::MAX), doubled(-1)), (8 << 20, 4608));
     }
 }

@@ -28,7 +28,7 @@ impl SocketOptions {
         match name {
             "TCP_NODELAY" => self.nodelay = value != 0,
             "TCP_CORK" => self.corked = value != 0,
-            "TCP_USER_TIMEOUT" if value < 0 => return false,
+            "TCP_USER_TIMEOUT" if !(0..=i64::from(i32::MAX)).contains(&value) => return false,
             "TCP_USER_TIMEOUT" => self.user_timeout = value,
             "TCP_RTO_MAX_MS" if !MAX_RTO.contains(&value) => return false,
             "TCP_RTO_MAX_MS" => self.max_rto = Some(value),

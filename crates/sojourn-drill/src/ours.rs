@@ -29,7 +29,7 @@ impl Ours {
     pub(crate) fn of(script: &Script) -> Self {
         let mss = script.options.iter().rev().find(|option| option.name == "mss");
         let mut host = Host::default();
-        host.settings.parts = mss.and_then(|option| option.value.parse().ok());
+        host.settings.parts = mss.and_then(|option| option.value.parse().ok()).filter(|mss| *mss > 0);
         host.settings.counts_memory = scope::asks_about_memory(script);
         Self {
             host,

@@ -8,6 +8,7 @@
 //! - [`EcnMode`] and [`AccEcn`]: feedback of congestion, and what one end knows of it.
 //! - [`Variant`]: the Linux whose loss recovery and acknowledgements these are.
 //! - [`Device`]: for a host whose own network device queues (TCP small queues).
+//! - [`ReceiveMemory`]: a receive buffer that the application reads when it likes, and [`Held`], what it holds.
 //! - [`Metrics`]: what a host remembers from one connection to the next.
 
 pub use sojourn_units;

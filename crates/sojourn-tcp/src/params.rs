@@ -325,6 +325,27 @@ impl TcpParams {
             "tcp.max_rto",
             rto.to_string(),
             "1s to 120s, and not less than tcp.min_rto",
+        )?;
+        check(
+            self.window_shift <= 14,
+            "tcp.window_shift",
+            self.window_shift.to_string(),
+            "at most 14 (RFC 7323 section 2.3)",
+        )?;
+        let Some(memory) = self.receive_memory else {
+            return Ok(());
+        };
+        check(
+            memory.segment > 0 && memory.parts != Some(0),
+            "tcp.receive_memory.segment",
+            memory.segment.to_string(),
+            "at least 1 byte, and parts too",
+        )?;
+        check(
+            memory.size < 1 << 31 && memory.largest < 1 << 31,
+            "tcp.receive_memory.size",
+            memory.size.to_string(),
+            "less than 2 GiB, and largest too",
         )
     }
 }
