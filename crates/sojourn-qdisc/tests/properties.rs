@@ -89,6 +89,7 @@ const TEXTS: &[&str] = &[
     "fq_codel limit 30 target 2ms interval 20ms noecn flows 5 quantum 300 variant linux-3.14",
     "fq_codel limit 30 target 2ms interval 20ms flows 5 quantum 300 variant linux-ticks",
     "fq_codel limit 30 target 100s interval 100s",
+    "fq_codel limit 30 target 2ms interval 20ms ce_threshold 1ms ce_threshold_selector 0x01/0x01",
     "fq_codel limit 30 target 2ms interval 20ms variant ns2",
     "fq_codel limit 30 target 2ms interval 20ms flows 5 quantum 300 variant ns2",
     "fq_pie limit 30 target 5ms tupdate 5ms ecn flows 5 quantum 300",
