@@ -67,6 +67,10 @@ def command_line(material: Material, rng: Random) -> list[str]:
             *("--duration", "1s", "--work", "work"),
         ],
         "kernel bugs": [rng.choice(("red-idle", "pie-probability", "no such bug"))],
+        "l4s map": [
+            *("--pair", "reno/cubic", "--bottleneck", "fifo", "--plane", "rate-rtt", "--axis", "rate=1mbit"),
+            *("--axis", "rtt=10ms", "--duration", "1s", "--repeat", "1", "--workers", "1", "--out", "map"),
+        ],
         "view": ["good", "--no-browser"],
     }
     words = bases.get(name, [])
@@ -94,8 +98,10 @@ def _commands() -> dict[str, list[argparse.Action]]:
         return dict(groups.choices)
 
     every = parsers(build_parser())
-    below = parsers(every["kernel"])
-    every |= {f"kernel {name}": below[name] for name in ("compare", "bisect", "bugs")}
+    for group, names in (("kernel", ("compare", "bisect", "bugs")), ("l4s", ("map",))):
+        below = parsers(every[group])
+        every |= {f"{group} {name}": below[name] for name in names}
+    del every["l4s"]  # which does nothing by itself
     return {name: parser._actions for name, parser in every.items()}
 
 

@@ -251,6 +251,7 @@ fn tcp(s: &Scenario, name: &str, control: Algorithm, ecn: EcnMode) -> TcpParams 
         congestion_control: control,
         ecn,
         abe: s.tcp.abe && ecn.is_on(),
+        ecn_low: s.tcp.ecn_low && ecn.is_on(),
         ..s.tcp.seeded(seed)
     }
 }

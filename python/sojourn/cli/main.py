@@ -17,6 +17,7 @@ from sojourn.cli import (
     export,
     imports,
     kernel,
+    l4s,
     plot,
     report,
     reproduce,
@@ -122,6 +123,7 @@ def build_parser() -> Parser:
         export,
         imports,
         kernel,
+        l4s,
         catalogue,
     ):
         module.add(commands)

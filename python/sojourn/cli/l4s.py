@@ -1,0 +1,216 @@
+"""`sojourn l4s map`: an atlas of L4S flows beside classic ones."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from sojourn import rounds, runner
+from sojourn.cli import options
+from sojourn.lazy import chained
+
+if TYPE_CHECKING:
+    from sojourn.l4s.cells import Cell
+    from sojourn.l4s.outcome import Found, Observation
+    from sojourn.l4s.planes import Plan
+    from sojourn.scenario import Scenario
+    from sojourn.store.folder import ResultFolder
+    from sojourn.store.run import Run
+
+DEFAULT_REPEAT = 3
+DEFAULT_DURATION = "30s"
+DEFAULT_PAIRS = ("prague/cubic",)
+
+_ABOUT = """\
+Runs flows of one sender beside flows of another through one bottleneck, over planes of rate, RTT, buffer, flows and
+burstiness, and says where they get along, where one has less, and where one starves.
+
+  planes       rate-rtt, burst-rtt, buffer-rtt, rtts (of both sides), flows; all go through 100 Mbit/s, 20 ms, one flow
+               of each, 2 BDP
+  bottlenecks  fifo, codel, fq_codel, fq_codel_l4s (marks L4S above 1 ms), cake, dualpi2
+  senders      prague, bbr3, bbr3-ecn, cubic, cubic-ecn, reno, bbr
+
+An axis may have other values: --axis rate=10mbit,50mbit --axis rtt=10ms,80ms (rate, rtt, l4s-rtt, classic-rtt, burst,
+buffer, l4s-flows, classic-flows).
+
+Writes into DIR: map.csv and map.json (a row for each cell: share, its 95 % interval, queues, utilisation, verdict,
+seeds), map.md with rules of thumb, a heat map of each plane and pair (figures/), and every run (runs/). However a map
+was stopped, the same command goes on from there.
+"""
+
+
+def add(commands: Any) -> None:
+    """Add the command to the parser."""
+    parser = commands.add_parser("l4s", help="L4S flows beside classic ones")
+    parts = parser.add_subparsers(title="commands", metavar="COMMAND", dest="part", required=True)
+    drawn = parts.add_parser("map", help="draw an atlas of coexistence", description=_ABOUT)
+    cells = drawn.add_argument_group("cells")
+    cells.add_argument(
+        "--pair",
+        metavar="A/B",
+        action="append",
+        help="two senders, the L4S side first; repeat the option for several (default prague/cubic)",
+    )
+    cells.add_argument(
+        "--bottleneck", metavar="NAME", action="append", help="repeat the option for several (default: all of them)"
+    )
+    cells.add_argument(
+        "--plane", metavar="NAME", action="append", help="repeat the option for several (default: all of them)"
+    )
+    cells.add_argument(
+        "--axis",
+        metavar="NAME=VALUES",
+        action="append",
+        help="other values of an axis, with commas between; repeat the option for several",
+    )
+    cells.add_argument(
+        "--duration", metavar="TIME", default=DEFAULT_DURATION, help=f"of each run (default {DEFAULT_DURATION})"
+    )
+    runs = drawn.add_argument_group("runs")
+    runs.add_argument("--seed", metavar="N", type=options.seed, default=1, help="seed of the first run (default 1)")
+    runs.add_argument(
+        "--repeat",
+        metavar="N",
+        type=options.repeat,
+        default=DEFAULT_REPEAT,
+        help=f"runs of each cell, each with the next seed (default {DEFAULT_REPEAT})",
+    )
+    runs.add_argument(
+        "--workers",
+        metavar="N",
+        type=options.workers,
+        help="number of processes that make runs (default: one for each core)",
+    )
+    options.add_cluster(runs)
+    runs.add_argument(
+        "--store", metavar="DIR", type=Path, help="keep runs in the store DIR (default: runs/ in --out DIR)"
+    )
+    options.add_output(
+        drawn, "print map.json instead of the table", "the folder for runs, tables and figures", out_required=True
+    )
+    drawn.add_argument("--document", metavar="FILE", type=Path, help="also write map.md to FILE")
+    drawn.set_defaults(handler=handle)
+
+
+def handle(args: argparse.Namespace) -> int:
+    """Run it."""
+    from sojourn.files import check_target
+    from sojourn.l4s import cells as senders
+    from sojourn.l4s import planes, report
+    from sojourn.store.folder import ResultFolder, plan_name
+
+    plan = planes.plan(
+        [senders.read_pair(text) for text in args.pair or DEFAULT_PAIRS],
+        args.bottleneck,
+        args.plane,
+        args.axis or (),
+    )
+    planned = plan.cells()
+    if args.document is not None:
+        check_target(args.document, "document", force=args.force)
+    name = plan_name("l4s map", planned, args.duration, args.seed, args.repeat)
+    number = len(planned) * args.repeat
+    scenarios = _scenarios(planned, args)
+    scenarios[0].normalized()
+    folder = ResultFolder(args.out, force=args.force, plan=name, again=True, runs=number)
+    print(f"{len(planned)} cells, {number} runs", file=sys.stderr)
+    with options.say_how_to_go_on("the same command goes on from there"):
+        found = _run(planned, scenarios, args, folder)
+    rows = report.rows(found.values())
+    whole = json.dumps({"format": report.FORMAT, "duration": args.duration, "cells": rows}, indent=1)
+    folder.write("map.json", whole + "\n")
+    folder.write("map.csv", report.csv_text(rows))
+    figures = _figures(plan, found)
+    for figure, forms in figures.items():
+        for form, data in forms.items():
+            folder.write(f"figures/{figure}.{form}", data)
+    page = partial(
+        report.document,
+        list(found.values()),
+        plan,
+        command=options.command_line(),
+        repeat=args.repeat,
+        seed=args.seed,
+        duration=args.duration,
+    )
+    folder.write("map.md", page(images="figures"))
+    folder.finish()
+    if args.document is not None:
+        _write_document(args.document, page, figures)
+    print(whole if args.json else report.terminal(list(found.values())))
+    print(f"{len(rows)} cells: {args.out}", file=sys.stderr)
+    return 0
+
+
+def _scenarios(planned: list[Cell], args: argparse.Namespace) -> Sequence[Scenario]:
+    """Return the repeats of all cells, cell by cell."""
+    first = (cell.scenario(duration=args.duration, seed=args.seed) for cell in planned)
+    return chained([rounds.repeats(scenario, args.repeat) for scenario in first])
+
+
+def _run(
+    planned: list[Cell], scenarios: Sequence[Scenario], args: argparse.Namespace, folder: ResultFolder
+) -> Mapping[Cell, Found]:
+    """Run all and return each cell's outcome, in the order of the plan."""
+    from sojourn.l4s import outcome
+    from sojourn.store.run_store import RunStore
+
+    kept: dict[Cell, dict[int, Observation]] = {cell: {} for cell in planned}
+
+    def take(place: int, run: Run) -> None:
+        cell = planned[place // args.repeat]
+        kept[cell][place] = outcome.observe(cell, run)
+
+    path = options.store_of(args, folder)
+    assert path is not None
+    runner.run_all(
+        scenarios,
+        workers=args.workers,
+        describe="map",
+        store=RunStore(path),
+        dask=args.dask,
+        done=take,
+    )
+    return {cell: outcome.judged(cell, [runs[place] for place in sorted(runs)]) for cell, runs in kept.items()}
+
+
+def _write_document(path: Path, page: Callable[..., str], figures: Mapping[str, Mapping[str, bytes]]) -> None:
+    """Write the page to `path`, and its figures into a folder beside it."""
+    from sojourn.files import write_file
+
+    images = path.with_suffix("")
+    images.mkdir(parents=True, exist_ok=True)
+    for figure, forms in figures.items():
+        write_file(images / f"{figure}.png", forms["png"])
+    write_file(path, page(images=images.name))
+
+
+def _figures(plan: Plan, found: Mapping[Cell, Found]) -> dict[str, dict[str, bytes]]:
+    """Return the heat map of each plane and pair in each format, by its name."""
+    from sojourn.l4s import report
+    from sojourn.l4s.cells import SENDERS
+    from sojourn.l4s.planes import AXES, PLANES
+    from sojourn.plots.coexistence import coexistence
+    from sojourn.plots.save import FORMATS, to_bytes
+
+    made = {}
+    for plane in plan.planes:
+        axes = (AXES[PLANES[plane][0]].title, AXES[PLANES[plane][1]].title)
+        for pair in plan.pairs:
+            panels = []
+            for bottleneck in plan.bottlenecks:
+                cells = plan.of(pair, bottleneck, plane)
+                if cells:
+                    panels.append((report.TITLES[bottleneck], {place: found[cell] for place, cell in cells.items()}))
+            if not panels:
+                continue
+            l4s, classic = (SENDERS[side].title for side in pair)
+            title = f"{l4s} beside {classic}: share of an L4S flow (%), queues of both sides (ms)"
+            figure = coexistence(panels, axes, title=title)
+            made[report.figure_name(plane, pair)] = {form: to_bytes(figure, form) for form in FORMATS}
+    return made

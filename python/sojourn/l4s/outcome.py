@@ -1,0 +1,145 @@
+"""What comes of a cell: who has how much, who waits how long, and in one word how they get along."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from sojourn.l4s.cells import Cell
+from sojourn.stats import Interval, mean_interval
+from sojourn.store.run import Run
+
+#: An L4S flow and a classic one get along if neither has more than this many times the other's goodput.
+ALIKE = 2.0
+#: One starves if the other has more than this many times its goodput.
+STARVES = 10.0
+#: Below this utilisation the flows do not fill the link, and a share says nothing.
+FILLED = 0.6
+
+#: The words for it, from the L4S side's best to its worst.
+VERDICTS = (
+    "classic starves",
+    "classic has less",
+    "alike",
+    "L4S has less",
+    "L4S starves",
+    "cannot tell",
+    "not filled",
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Observation:
+    """What is kept of a run.
+
+    Attributes
+    ----------
+    seed
+        Of the run.
+    l4s_mbit, classic_mbit
+        Goodput of a flow of each side, the mean over the side's flows, Mbit/s.
+    l4s_queue_ms, classic_queue_ms
+        Mean time in the bottleneck's queue of a side's packets, over its flows, ms.
+    utilisation
+        Of the link, 0 to 1.
+    retransmissions
+        Of all flows.
+    marks
+        Of the bottleneck.
+    """
+
+    seed: int
+    l4s_mbit: float
+    classic_mbit: float
+    l4s_queue_ms: float | None
+    classic_queue_ms: float | None
+    utilisation: float
+    retransmissions: int
+    marks: int
+
+    @property
+    def share(self) -> float:
+        """What an L4S flow has of what it and a classic one have together, per cent; 50 is alike."""
+        both = self.l4s_mbit + self.classic_mbit
+        return 100 * self.l4s_mbit / both if both else 50.0
+
+
+def observe(cell: Cell, run: Run) -> Observation:
+    """Return what is kept of a run, whose first flows are those of the L4S side."""
+    flows = run.record["flows"]
+    sides = flows[: cell.l4s_flows], flows[cell.l4s_flows :]
+    mbit = [sum(one["goodput_mbit"] for one in side) / len(side) for side in sides]
+    waits = [[one["sojourn_ms"]["mean"] for one in side if one["sojourn_ms"]["mean"] is not None] for side in sides]
+    queue = [sum(each) / len(each) if each else None for each in waits]
+    bottleneck = run.record["bottleneck"]["up"]
+    return Observation(
+        seed=run.seed,
+        l4s_mbit=mbit[0],
+        classic_mbit=mbit[1],
+        l4s_queue_ms=queue[0],
+        classic_queue_ms=queue[1],
+        utilisation=sum(one["goodput_mbit"] for one in flows) / cell.rate_mbit,
+        retransmissions=sum(one["retransmissions"] for one in flows),
+        marks=bottleneck["marks"],
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Found:
+    """A cell with its runs.
+
+    Attributes
+    ----------
+    cell
+        The cell.
+    runs
+        One for each seed.
+    share
+        What an L4S flow has of what it and a classic one have together, per cent, with its 95 % interval.
+    verdict
+        One of `VERDICTS`.
+    """
+
+    cell: Cell
+    runs: tuple[Observation, ...]
+    share: Interval
+    verdict: str
+
+    def mean(self, quantity: str) -> float | None:
+        """Return the mean of a quantity of `Observation` over the runs that have it."""
+        values = [value for run in self.runs if (value := getattr(run, quantity)) is not None]
+        return sum(values) / len(values) if values else None
+
+
+def judged(cell: Cell, runs: Sequence[Observation]) -> Found:
+    """Return a cell with its share and its verdict."""
+    raw = mean_interval(run.share for run in runs)
+    # Student's interval of two or three runs may pass what a share can be.
+    low, high = (None if end is None else min(max(end, 0.0), 100.0) for end in (raw.low, raw.high))
+    share = Interval(value=raw.value, low=low, high=high, n=raw.n)
+    filled = sum(run.utilisation for run in runs) / len(runs) >= FILLED
+    return Found(cell=cell, runs=tuple(runs), share=share, verdict=_verdict(share) if filled else "not filled")
+
+
+def _verdict(share: Interval) -> str:
+    """Return what the whole interval says. With one run there is none, and the run itself decides."""
+    value = share.value
+    low = value if share.low is None else share.low
+    high = value if share.high is None else share.high
+    bounds = {ratio: 100 * ratio / (1 + ratio) for ratio in (1 / STARVES, 1 / ALIKE, ALIKE, STARVES)}
+    if low > bounds[STARVES]:
+        return "classic starves"
+    if low > bounds[ALIKE]:
+        return "classic has less"
+    if high < bounds[1 / STARVES]:
+        return "L4S starves"
+    if high < bounds[1 / ALIKE]:
+        return "L4S has less"
+    if low >= bounds[1 / ALIKE] and high <= bounds[ALIKE]:
+        return "alike"
+    return "cannot tell"
+
+
+def by_verdict(found: Sequence[Found]) -> Mapping[str, int]:
+    """Return how many cells have each verdict, in the order of `VERDICTS`."""
+    return {verdict: sum(one.verdict == verdict for one in found) for verdict in VERDICTS}

@@ -1,0 +1,153 @@
+"""The map in words: its rows, its tables, its rules, and its page."""
+
+from __future__ import annotations
+
+import csv
+import io
+import textwrap
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from sojourn import tables
+from sojourn.l4s.cells import BOTTLENECKS, BUFFERED, FEWEST_PACKETS, PACKET_BYTES, SENDERS, Cell
+from sojourn.l4s.outcome import ALIKE, FILLED, STARVES, VERDICTS, Found, by_verdict
+from sojourn.l4s.planes import AXES, PLANES, Plan
+from sojourn.l4s.rules import Rule, rule
+
+FORMAT = "sojourn-l4s-map/1"
+
+#: How bottlenecks are called.
+TITLES = {
+    "fifo": "FIFO",
+    "codel": "CoDel, marking",
+    "fq_codel": "FQ-CoDel, marking",
+    "fq_codel_l4s": "FQ-CoDel, marking L4S above 1 ms",
+    "cake": "CAKE",
+    "dualpi2": "DualPI2",
+}
+
+
+def rows(found: Iterable[Found]) -> list[dict[str, Any]]:
+    """Return a row for each cell: what map.csv and map.json hold. Shares are per cent, queues ms, goodput Mbit/s."""
+    made = []
+    for one in found:
+        row: dict[str, Any] = {**one.cell._asdict(), "qdisc": one.cell.qdisc(), "verdict": one.verdict}
+        row |= {"share": one.share.value, "share_low": one.share.low, "share_high": one.share.high}
+        for name in ("l4s_mbit", "classic_mbit", "l4s_queue_ms", "classic_queue_ms", "utilisation"):
+            row[name] = one.mean(name)
+        row |= {"retransmissions": one.mean("retransmissions"), "marks": one.mean("marks")}
+        row["seeds"] = " ".join(str(run.seed) for run in one.runs)
+        made.append({key: _short(value) for key, value in row.items()})
+    return made
+
+
+def _short(value: object) -> object:
+    return float(f"{value:.5g}") if isinstance(value, float) else value
+
+
+def csv_text(rows: Sequence[Mapping[str, Any]]) -> str:
+    """Return the rows as CSV."""
+    text = io.StringIO()
+    writer = csv.DictWriter(text, list(rows[0]), lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(rows)
+    return text.getvalue()
+
+
+def rules_of(found: Sequence[Found]) -> list[Rule]:
+    """Return the rule of each pair at each bottleneck, in the order of the cells."""
+    places: dict[tuple[str, str], list[Found]] = {}
+    for one in found:
+        places.setdefault((one.cell.pair, one.cell.bottleneck), []).append(one)
+    return [rule(cells) for cells in places.values()]
+
+
+def counts_table(found: Sequence[Found]) -> tuple[list[str], list[list[str]]]:
+    """Return heads and rows: of each pair at each bottleneck how many cells have which verdict."""
+    places: dict[tuple[str, str], list[Found]] = {}
+    for one in found:
+        places.setdefault((one.cell.pair, one.cell.bottleneck), []).append(one)
+    body = []
+    for cells in places.values():
+        cell = cells[0].cell
+        counts = by_verdict(cells)
+        body.append([*_place(cell), *(str(counts[verdict]) for verdict in VERDICTS)])
+    return ["L4S side / classic side", "bottleneck", *VERDICTS], body
+
+
+def _place(cell: Cell) -> list[str]:
+    return [f"{SENDERS[cell.l4s].title} / {SENDERS[cell.classic].title}", TITLES[cell.bottleneck]]
+
+
+def terminal(found: Sequence[Found]) -> str:
+    """Return the table of verdicts and the rules, for a terminal."""
+    heads, body = counts_table(found)
+    lines = [tables.text(heads, body, left=2), ""]
+    lines += [f"{TITLES[one.bottleneck]}. {one.sentence()}" for one in rules_of(found)]
+    return "\n".join(lines)
+
+
+def document(
+    found: Sequence[Found], plan: Plan, *, images: str, command: str, repeat: int, seed: int, duration: str
+) -> str:
+    """Return the page; its figures are in the folder `images` beside it."""
+    heads, body = counts_table(found)
+    parts = [
+        "# An atlas of L4S beside classic flows",
+        f"Each cell has flows of two senders through one bottleneck, {duration} from their start, {repeat} times with "
+        f"seeds {seed} to {seed + repeat - 1}. Its share is what an L4S flow has of what it and a classic flow have "
+        "together, and 50 % is alike. It is judged by the 95 % interval of the share:",
+        "\n".join(
+            [
+                f"- *alike*: neither has more than {ALIKE:g} times the other's goodput;",
+                f"- *has less*: the other has more than {ALIKE:g} times its goodput;",
+                f"- *starves*: the other has more than {STARVES:g} times its goodput;",
+                "- *cannot tell*: the interval crosses one of these bounds;",
+                f"- *not filled*: all flows together use less than {FILLED * 100:g} % of the link, as where the RTT "
+                "is so long that the run ends before they do.",
+            ]
+        ),
+        "The simulator made these cells, and no test bed or kernel did. A map is made by",
+        f"```\n{command}\n```",
+        "## Where they get along",
+        tables.markdown(heads, body, left=2),
+        "## Rules of thumb",
+        "A rule tells the one bound that separates these cells best. It says nothing about other cells.",
+        "\n".join(f"- **{TITLES[one.bottleneck]}.** {one.sentence()}" for one in rules_of(found)),
+    ]
+    for plane in plan.planes:
+        along, up = PLANES[plane]
+        parts.append(f"## {_sentence(AXES[along].title)} and {AXES[up].title[0].lower()}{AXES[up].title[1:]}")
+        parts += [f"![{plane}, {'/'.join(pair)}]({images}/{figure_name(plane, pair)}.png)" for pair in plan.pairs]
+    parts.append("## Disciplines")
+    texts = {name: BOTTLENECKS[name].format(packets="PACKETS", bytes="BYTES") for name in plan.bottlenecks}
+    parts.append("\n".join(f"- {TITLES[name]}: `{text}`" for name, text in texts.items()))
+    if BUFFERED.intersection(plan.bottlenecks):
+        parts.append(f"A buffer of BYTES holds PACKETS of {PACKET_BYTES} bytes, {FEWEST_PACKETS} at least.")
+    return "\n\n".join(_wrap(part) for part in parts) + "\n"
+
+
+def _wrap(part: str) -> str:
+    """Break the lines of prose and of lists."""
+    if part.startswith(("#", "|", "!", "```")):
+        return part
+    lines = part.split("\n")
+    return "\n".join(
+        textwrap.fill(
+            line,
+            120,
+            subsequent_indent="  " if line.startswith("- ") else "",
+            break_long_words=False,
+            break_on_hyphens=False,
+        )
+        for line in lines
+    )
+
+
+def _sentence(text: str) -> str:
+    return text[0].upper() + text[1:]
+
+
+def figure_name(plane: str, pair: tuple[str, str]) -> str:
+    """Return the name of the figure of a plane and a pair, without what says its format."""
+    return f"{plane}_{'_'.join(pair)}"

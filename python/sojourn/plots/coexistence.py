@@ -1,0 +1,88 @@
+"""Heat maps of coexistence: what an L4S flow has of what it and a classic one have together."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.cm import ScalarMappable
+from matplotlib.colors import Normalize
+from matplotlib.figure import Figure
+
+from sojourn.plots import style
+
+if TYPE_CHECKING:
+    from sojourn.l4s.outcome import Found
+
+#: From the classic side's colour over white at 50 % to the L4S side's; both can be told by colour-blind readers.
+_COLOURS = "PuOr"
+_COLUMNS = 3
+
+
+def coexistence(
+    panels: Sequence[tuple[str, Mapping[tuple[float, float], Found]]], axes: tuple[str, str], *, title: str
+) -> Figure:
+    """Draw a panel for each bottleneck: shares by colour and number, below it the waits of both sides, ms.
+
+    Parameters
+    ----------
+    panels
+        Title and cells, by their places along and up.
+    axes
+        What stands along and up, with units.
+    title
+        Above the figure.
+    """
+    columns = min(_COLUMNS, len(panels))
+    lines = -(-len(panels) // columns)
+    width = max(len({x for x, _ in cells}) for _, cells in panels)
+    height = max(len({y for _, y in cells}) for _, cells in panels)
+    with style.house_style():
+        figure = Figure(
+            figsize=((0.82 * width + 0.9) * columns + 0.9, (0.56 * height + 0.9) * lines + 0.6), layout="constrained"
+        )
+        grid = figure.subplots(lines, columns, squeeze=False)
+        norm = Normalize(0, 100)
+        for axis, (name, cells) in zip(grid.flat, panels, strict=False):
+            _panel(axis, cells, norm)
+            axis.set_title(name, fontsize=10.5)
+            axis.set_xlabel(axes[0])
+            axis.set_ylabel(axes[1])
+        for axis in grid.flat[len(panels) :]:
+            axis.set_visible(False)
+        bar = figure.colorbar(ScalarMappable(norm, _COLOURS), ax=grid, shrink=0.8, pad=0.01)
+        bar.set_label("Share of an L4S flow (%); 50 is alike")
+        bar.outline.set_visible(False)
+        figure.suptitle(title, x=0.01, ha="left", fontsize=12, weight="bold")
+    return figure
+
+
+def _panel(axis: Axes, cells: Mapping[tuple[float, float], Found], norm: Normalize) -> None:
+    along, up = ([*dict.fromkeys(place[i] for place in cells)] for i in (0, 1))
+    shares = np.array([[_share(cells[x, y]) for x in along] for y in up])
+    axis.pcolormesh(np.ma.masked_invalid(shares), cmap=_COLOURS, norm=norm, edgecolors="white", linewidth=1.2)
+    for row, y in enumerate(up):
+        for column, x in enumerate(along):
+            one = cells[x, y]
+            place = (column + 0.5, row + 0.5)
+            if one.verdict == "not filled":
+                axis.text(*place, "not filled", ha="center", va="center", fontsize=6.5, color=style.FAINT)
+                continue
+            dark = abs(shares[row, column] - 50) > 30
+            colour = "white" if dark else style.INK
+            axis.text(
+                place[0], row + 0.62, f"{shares[row, column]:.0f}", ha="center", va="center", fontsize=10, color=colour
+            )
+            waits = [one.mean(name) for name in ("l4s_queue_ms", "classic_queue_ms")]
+            text = " / ".join("-" if wait is None else f"{wait:.2g}" if wait < 10 else f"{wait:.0f}" for wait in waits)
+            axis.text(place[0], row + 0.24, text, ha="center", va="center", fontsize=6.5, color=colour)
+    for ticks, labels in ((axis.set_xticks, along), (axis.set_yticks, up)):
+        ticks([place + 0.5 for place in range(len(labels))], [f"{value:g}" for value in labels])
+    axis.grid(visible=False)
+    axis.tick_params(length=0)
+
+
+def _share(one: Found) -> float:
+    return float("nan") if one.verdict == "not filled" else one.share.value

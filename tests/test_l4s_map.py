@@ -1,0 +1,236 @@
+"""The atlas of L4S beside classic flows: its plan, its verdicts by hand, its rules, and the command."""
+
+from __future__ import annotations
+
+import csv
+import json
+from itertools import product
+from pathlib import Path
+
+import pytest
+
+from sojourn import _native
+from sojourn.cli.main import main
+from sojourn.errors import ParamError
+from sojourn.l4s.cells import BOTTLENECKS, BUFFERED, SENDERS, Cell, read_pair
+from sojourn.l4s.outcome import Found, Observation, judged
+from sojourn.l4s.planes import AXES, FIELDS, PLANES, plan
+from sojourn.l4s.report import TITLES, document, rows
+from sojourn.l4s.rules import rule
+
+
+def run(share: float, *, seed: int = 1, utilisation: float = 0.9) -> Observation:
+    """Return a run in which an L4S flow has this share, per cent."""
+    return Observation(
+        seed=seed,
+        l4s_mbit=share,
+        classic_mbit=100 - share,
+        l4s_queue_ms=1.0,
+        classic_queue_ms=None,
+        utilisation=utilisation,
+        retransmissions=2,
+        marks=3,
+    )
+
+
+def found(cell: Cell, *shares: float, utilisation: float = 0.9) -> Found:
+    """Return a cell with runs of these shares."""
+    return judged(cell, [run(share, seed=seed, utilisation=utilisation) for seed, share in enumerate(shares, start=1)])
+
+
+CELL = Cell("prague", "cubic", "fifo")
+
+
+@pytest.mark.parametrize(
+    ("shares", "verdict"),
+    [
+        # A ratio of 2 is a share of 66.7 %, one of 10 is 90.9 %.
+        ((50.0,), "alike"),
+        ((66.6,), "alike"),
+        ((66.7,), "classic has less"),
+        ((90.9,), "classic has less"),
+        ((91.0,), "classic starves"),
+        ((33.4,), "alike"),
+        ((33.3,), "L4S has less"),
+        ((9.0,), "L4S starves"),
+        ((50.0, 50.1, 49.9), "alike"),
+        ((70.0, 70.1, 69.9), "classic has less"),
+        ((95.0, 95.1, 94.9), "classic starves"),
+        ((5.0, 5.1, 4.9), "L4S starves"),
+        # Student's interval of 60 and 72 is +-76 points.
+        ((60.0, 72.0), "cannot tell"),
+    ],
+)
+def test_a_verdict_is_of_the_whole_interval(shares: tuple[float, ...], verdict: str) -> None:
+    assert found(CELL, *shares).verdict == verdict
+
+
+def test_a_link_that_is_not_filled_has_no_verdict_of_shares() -> None:
+    assert found(CELL, 99.0, utilisation=0.59).verdict == "not filled"
+    assert found(CELL, 99.0, utilisation=0.60).verdict == "classic starves"
+
+
+def test_an_interval_of_a_share_stays_one_of_a_share() -> None:
+    share = found(CELL, 90.0, 99.0).share
+    assert share.low == 37.32 or (share.low is not None and 30 < share.low < 40)  # 94.5 - 12.706 * 4.5
+    assert share.high == 100.0
+
+
+def test_buffers_are_those_of_the_longer_round_trip() -> None:
+    cell = Cell("prague", "cubic", "fifo", rate_mbit=100, l4s_rtt_ms=5, classic_rtt_ms=30, buffer_bdp=2)
+    # 100 Mbit/s for 30 ms are 375,000 bytes; twice that are 500 packets of 1500.
+    assert cell.qdisc() == "bfifo limit 750000"
+    assert cell._replace(bottleneck="codel").qdisc() == "codel limit 500 ecn"
+    assert cell._replace(rate_mbit=1, l4s_rtt_ms=1, classic_rtt_ms=1).qdisc() == "bfifo limit 15000"
+
+
+def test_every_bottleneck_and_sender_makes_a_scenario() -> None:
+    known = _native.congestion_controls()
+    for name, (l4s, classic) in product(BOTTLENECKS, [("cubic", "cubic-ecn"), ("reno", "bbr")]):
+        cell = Cell(l4s, classic, name, l4s_flows=2, interval_ms=2.0)
+        plain = json.loads(cell.scenario(duration="5s", seed=7).normalized())
+        assert [flow["congestion_control"] for flow in plain["flows"]] == [SENDERS[l4s].control] * 2 + [
+            SENDERS[classic].control
+        ]
+        assert plain["service_interval_up"] == "2ms"
+    assert {sender.control for sender in SENDERS.values()} <= {*known, "prague", "bbr3"}
+    assert {*TITLES} == {*BOTTLENECKS}
+
+
+def test_planes_cross_in_one_cell_and_each_cell_is_run_once() -> None:
+    made = plan([("reno", "cubic")], ["fifo"], None)
+    middle = Cell("reno", "cubic", "fifo", 100.0, 20.0, 20.0, 0.0, 2.0, 1, 1)
+    for plane, axes in PLANES.items():
+        cells = made.of(("reno", "cubic"), "fifo", plane)
+        assert middle in cells.values(), plane
+        assert len(cells) == len(AXES[axes[0]].values) * len(AXES[axes[1]].values)
+    assert len(set(made.cells())) == len(made.cells())
+    assert {*FIELDS} == {*AXES}
+
+
+def test_a_bottleneck_with_a_limit_of_its_own_has_no_plane_of_buffers() -> None:
+    made = plan([("reno", "cubic")], None, ["buffer-rtt"])
+    assert {cell.bottleneck for cell in made.cells()} == BUFFERED
+
+
+def test_an_axis_may_have_other_values_in_other_units() -> None:
+    made = plan([("reno", "cubic")], ["fifo"], ["rate-rtt"], ["rate=500kbit,1gbit", "rtt=1s,5ms"])
+    assert {(cell.rate_mbit, cell.l4s_rtt_ms, cell.classic_rtt_ms) for cell in made.cells()} == {
+        (0.5, 1000.0, 1000.0),
+        (0.5, 5.0, 5.0),
+        (1000.0, 1000.0, 1000.0),
+        (1000.0, 5.0, 5.0),
+    }
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        (["--pair", "prague"], "pair is 'prague', but must be two of "),
+        (["--pair", "reno/vegas"], "pair is 'reno/vegas', but must be two of "),
+        (["--pair", "reno/cubic", "--pair", "reno/cubic"], "pair is given twice with the same value"),
+        (["--bottleneck", "sfq"], "bottleneck is 'sfq', but must be one of fifo, codel, "),
+        (["--plane", "rtt"], "plane is 'rtt', but must be one of rate-rtt, "),
+        (["--axis", "speed=5"], "axis is 'speed=5', but must be NAME=VALUE,VALUE,... with one of rate, rtt, "),
+        (["--axis", "rate"], "axis rate is '', but each value must be a number from 0.1 to 10000 with mbit or kbit or"),
+        (["--axis", "rate=5"], "axis rate is '5', but each value must be a number from 0.1 to 10000 with mbit or "),
+        (["--axis", "rtt=5ms,5ms"], "axis rtt is '5ms,5ms', but each value must be there once"),
+        (["--axis", "rtt=5ms", "--axis", "rtt=6ms"], "axis rtt is given twice, but must be given once"),
+        (["--axis", "l4s-flows=1.5"], "axis l4s-flows is '1.5', but each value must be a whole number from 1 to 100"),
+        (["--axis", "burst=101ms"], "axis burst is '101ms', but each value must be a number from 0 to 100 with ms or "),
+        (["--duration", "long"], "duration"),
+    ],
+)
+def test_bad_input_is_one_sentence(
+    words: list[str], sentence: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    pair = [] if "--pair" in words else ["--pair", "reno/cubic"]
+    assert main(["l4s", "map", *pair, *words, "--out", str(tmp_path / "out")]) == 2
+    said = capsys.readouterr().err
+    assert said.startswith(f"sojourn: {sentence}"), said
+    assert said.count("\n") == 1
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_pair_names_only_what_the_simulator_has() -> None:
+    assert read_pair("reno/cubic") == ("reno", "cubic")
+    with pytest.raises(ParamError, match="pair is 'reno/cubic/bbr'"):
+        read_pair("reno/cubic/bbr")
+
+
+def test_a_rule_finds_the_bound_that_made_the_cells() -> None:
+    cells = [
+        found(CELL._replace(l4s_rtt_ms=rtt, classic_rtt_ms=rtt, rate_mbit=rate), 50.0 if rtt <= 20 else 80.0)
+        for rtt, rate in product((5.0, 10.0, 20.0, 50.0, 100.0), (10.0, 100.0))
+    ]
+    made = rule(cells)
+    assert (made.cells, made.alike, made.worst) == (10, 6, "classic has less")
+    assert (made.bound, made.below, made.above) == ("the longer RTT is at most 20 ms", (6, 6), (0, 4))
+    assert made.sentence() == (
+        "Prague beside CUBIC: they get along in 6 of 10 cells. Where they do not, mostly classic has less. "
+        "Where the longer RTT is at most 20 ms they get along in 6 of 6 cells, and above in 0 of 4."
+    )
+
+
+def test_a_rule_tells_no_bound_that_explains_nothing() -> None:
+    shares = {(5.0, 10.0): 50.0, (5.0, 100.0): 80.0, (50.0, 10.0): 80.0, (50.0, 100.0): 50.0}  # an exclusive or
+    cells = [
+        found(CELL._replace(l4s_rtt_ms=rtt, classic_rtt_ms=rtt, rate_mbit=rate, buffer_bdp=buffer), share)
+        for (rtt, rate), share in shares.items()
+        for buffer in (1.0, 2.0, 4.0)
+    ]
+    assert rule(cells).bound == ""
+
+
+def test_cells_that_cannot_be_told_are_counted_and_not_judged() -> None:
+    cells = [found(CELL, 50.0), found(CELL._replace(rate_mbit=5.0), 60.0, 72.0)]
+    made = rule(cells)
+    assert (made.cells, made.alike) == (1, 1)
+
+
+def test_a_row_says_its_seeds() -> None:
+    (row,) = rows([found(CELL, 40.0, 41.0)])
+    assert row["seeds"] == "1 2"
+    assert row["classic_queue_ms"] is None
+    assert row["share"] == 40.5
+
+
+COMMAND = [
+    *("l4s", "map", "--pair", "bbr/cubic", "--bottleneck", "fifo", "--bottleneck", "cake", "--plane", "burst-rtt"),
+    *("--axis", "burst=0,5ms", "--axis", "rtt=10ms,20ms", "--duration", "3s", "--repeat", "2", "--workers", "1"),
+]
+
+
+def test_the_command_writes_all_that_it_says_and_goes_on(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    out, page = tmp_path / "out", tmp_path / "page.md"
+    assert main([*COMMAND, "--out", str(out), "--document", str(page)]) == 0
+    said = capsys.readouterr()
+    assert "BBRv1 / CUBIC" in said.out
+    assert "8 cells" in said.err
+    with (out / "map.csv").open(encoding="utf-8") as file:
+        table = list(csv.DictReader(file))
+    assert len(table) == 8
+    assert {row["interval_ms"] for row in table} == {"0.0", "5.0"}
+    assert all(0 < float(row["utilisation"]) <= 1 for row in table)
+    # Where the queue is short a packet waits for the next burst, 2.5 ms on average.
+    waits = {
+        (row["bottleneck"], row["interval_ms"], row["l4s_rtt_ms"]): float(row["classic_queue_ms"]) for row in table
+    }
+    assert waits["cake", "5.0", "20.0"] > waits["cake", "0.0", "20.0"] + 1.5
+    assert (out / "figures/burst-rtt_bbr_cubic.png").is_file()
+    assert (tmp_path / "page/burst-rtt_bbr_cubic.png").is_file()
+    assert "](page/burst-rtt_bbr_cubic.png)" in page.read_text(encoding="utf-8")
+    assert "](figures/burst-rtt_bbr_cubic.png)" in (out / "map.md").read_text(encoding="utf-8")
+    before = (out / "map.csv").read_bytes()
+    assert main([*COMMAND, "--out", str(out), "--json", "--force"]) == 0
+    again = json.loads(capsys.readouterr().out)
+    assert (again["format"], len(again["cells"])) == ("sojourn-l4s-map/1", 8)
+    assert (out / "map.csv").read_bytes() == before
+
+
+def test_the_page_keeps_to_lines_of_120_characters() -> None:
+    made = plan([("reno", "cubic")], ["fifo"], ["burst-rtt"])
+    cells = [found(cell, 40.0, 41.0) for cell in made.cells()]
+    text = document(cells, made, images="figures", command="sojourn l4s map", repeat=2, seed=1, duration="30s")
+    assert all(len(line) <= 120 for line in text.splitlines() if not line.startswith("|"))
+    assert "`bfifo limit BYTES`" in text
