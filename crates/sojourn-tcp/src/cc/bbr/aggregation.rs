@@ -2,6 +2,8 @@
 
 use super::model::BW_SCALE;
 
+/// The window is enlarged by what may be acknowledged at once, of at most 100 ms.
+const MAX_US: u64 = 100_000;
 /// An epoch in which so many segments were acknowledged ends.
 const EPOCH_MAX: u32 = 1 << 20;
 
@@ -28,8 +30,15 @@ impl Aggregation {
     }
 
     /// The largest excess, segments.
-    pub(in crate::cc) fn get(&self) -> u32 {
+    fn get(&self) -> u32 {
         self.extra[0].max(self.extra[1])
+    }
+
+    /// By how much the window is larger, because acknowledgements come together, while the path delivers `bw`. Source:
+    /// `bbr_ack_aggregation_cwnd`.
+    pub(in crate::cc) fn enlarges(&self, bw: u64) -> u32 {
+        let most = bw.saturating_mul(MAX_US) >> BW_SCALE;
+        self.get().min(u32::try_from(most).unwrap_or(u32::MAX))
     }
 
     /// An acknowledgement of `acked` segments at `now_us`, while the path is believed to deliver `bw`. With it a round

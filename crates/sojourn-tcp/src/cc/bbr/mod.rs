@@ -522,7 +522,7 @@ impl State {
         if !self.full {
             return 0;
         }
-        model::aggregated(&self.aggregation, self.bandwidth())
+        self.aggregation.enlarges(self.bandwidth())
     }
 
     /// Source: `bbr_set_cwnd`.

@@ -1,6 +1,5 @@
 //! What BBR of version 1 and of version 3 compute in the same way: units, rates and volumes.
 
-use super::aggregation::Aggregation;
 use crate::cc::RateSample;
 use sojourn_units::{Duration, Time};
 
@@ -14,8 +13,6 @@ pub(in crate::cc) const SEND_MAX: u64 = 65_536 - 1 - 320;
 
 /// The flow is paced so much below the estimate, percent.
 const MARGIN: u64 = 1;
-/// The window is enlarged by what may be acknowledged at once, of at most 100 ms.
-const AGGREGATION_MAX_US: u64 = 100_000;
 
 /// Whole microseconds since the run began.
 pub(in crate::cc) const fn micros(at: Time) -> u64 {
@@ -45,10 +42,4 @@ pub(in crate::cc) fn in_net_at_departure(in_flight: u32, bw: u64, sample: &RateS
     let us = sample.sender.departs.since(now).as_micros();
     let delivered = bw.saturating_mul(us) >> BW_SCALE;
     in_flight.saturating_sub(u32::try_from(delivered).unwrap_or(u32::MAX))
-}
-
-/// By how much the window is larger, because acknowledgements come together. Source: `bbr_ack_aggregation_cwnd`.
-pub(in crate::cc) fn aggregated(aggregation: &Aggregation, bw: u64) -> u32 {
-    let most = bw.saturating_mul(AGGREGATION_MAX_US) >> BW_SCALE;
-    aggregation.get().min(u32::try_from(most).unwrap_or(u32::MAX))
 }

@@ -76,7 +76,7 @@ impl State {
         if acked > 0 {
             let bw = self.bandwidth();
             let pipes = model::bdp(bw, self.min_rtt.us, self.window_gain);
-            let target = self.with_budget(pipes.saturating_add(model::aggregated(&self.aggregation, bw)));
+            let target = self.with_budget(pipes.saturating_add(self.aggregation.enlarges(bw)));
             if self.full.reached {
                 cwnd = cwnd.saturating_add(acked).min(target);
             } else if cwnd < target || cwnd < 2 * self.initial_window {
