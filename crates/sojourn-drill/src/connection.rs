@@ -4,12 +4,13 @@ use crate::memory::SendMemory;
 use crate::options::{LARGEST_BUFFER, SocketOptions};
 use crate::script::{Packet, TcpOption};
 use crate::settings::Settings;
-use crate::wire::SCALE;
-use sojourn_tcp::{ConnectionState, EcnMode, Endpoint, ReceiveMemory, TcpParams, Variant};
+use sojourn_tcp::{ConnectionState, EcnMode, Endpoint, ReceiveMemory, TcpParams, Variant, WINDOW_UNIT};
 use sojourn_units::{Duration, Time};
 
 /// The largest segment that the device takes: 1500 bytes less the headers of IPv4 and TCP.
 pub(crate) const LARGEST: u16 = 1460;
+/// The shift count that our TCP has if its receiver has no memory of its own (RFC 7323).
+const SCALE: u8 = WINDOW_UNIT.trailing_zeros() as u8;
 /// What a peer takes that does not say (RFC 9293 section 3.7.1).
 const UNSAID: u16 = 536;
 /// Memory that a send buffer begins with, bytes: `tcp_wmem` of the kernel's tests.

@@ -6,9 +6,6 @@ use crate::settings::Settings;
 use sojourn_tcp::{AccEcnOption, ConnectionState, Flags, SackBlock, Segment, WINDOW_UNIT};
 use sojourn_units::Ecn;
 
-/// The shift count that our TCP has if its receiver has no memory of its own (RFC 7323).
-pub(crate) const SCALE: u8 = WINDOW_UNIT.trailing_zeros() as u8;
-
 /// Which of our timestamps is which of the script's. A script's are relative to the first that it expects.
 #[derive(Clone, Debug, Default)]
 pub struct Clocks {
