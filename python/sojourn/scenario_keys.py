@@ -59,6 +59,12 @@ class Tcp:
     save_metrics
         Whether hosts remember of each other, from one connection to the next, slow-start threshold, RTT and reordering
         (default no; on the simulator not with web clients).
+    prague_fallback
+        Whether Prague looks for a bottleneck that marks as RFC 3168 says, and then reduces its window more (default no,
+        as L4STeam's Linux).
+    prague_rtt
+        How Prague's share depends on the RTT: `"rate"` (default: flows below 25 ms have the rate of one with 25 ms),
+        `"none"`, `"scalable"` or `"additive"`.
     """
 
     variant: str | None = None
@@ -73,6 +79,8 @@ class Tcp:
     delayed_ack: bool | None = None
     min_rto: str | None = None
     save_metrics: bool | None = None
+    prague_fallback: bool | None = None
+    prague_rtt: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -91,6 +99,9 @@ class Flow:
         `"up"` (client to server) or `"down"`.
     congestion_control
         As `sojourn list` names them (default `"cubic"`); absent with the protocol `"udp"`.
+    ecn
+        Whether this flow negotiates ECN, and which (default: `tcp.ecn`, or with Prague `"accecn"`). Only the simulator
+        has flows that differ.
     rtt
         Time text: base round-trip time (default: the path's).
     start
@@ -128,6 +139,7 @@ class Flow:
     protocol: str | None = None
     direction: Direction
     congestion_control: str | None = None
+    ecn: bool | Literal["accecn"] | None = None
     rtt: str | None = None
     start: str | None = None
     stop: str | None = None
