@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import dataclasses
 import json
+import re
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
@@ -164,8 +165,6 @@ def test_the_command_runs_what_can_be_run_and_counts_the_rest(cli: Cli, tmp_path
     found = json.loads((tmp_path / "o/claims.json").read_text())
     verdicts = {one["id"]: one["verdict"] for one in found}
     assert verdicts["l4s-16"] == "cannot tell"
-    assert verdicts["l4s-15"] != "cannot tell"
-    assert (
-        "| TCP Prague / BBRv3 with ECN | 1:1 | DualPI2, 2 BDP | 4.3 / - | 89.9 / - |"
-        in (tmp_path / "page.md").read_text()
-    )
+    page = (tmp_path / "page.md").read_text()
+    assert "| TCP Prague / BBRv3 with ECN | 1:1 | DualPI2, 2 BDP | 4.3 / - | 89.9 / - |" in page
+    assert re.search(r"\| TCP Prague / CUBIC with ECN \| 1:1 \| DualPI2, 2 BDP \| 42\.7 / \d", page)
