@@ -207,14 +207,10 @@ impl LossRecovery for Rack {
         true
     }
 
-    /// After new data the time-out counts from now, after a repeated segment from when the oldest was sent. (Counting
-    /// from the oldest in both cases makes most of the time-outs at 1 Mbit/s false ones.)
+    /// The time-out counts from now, whatever the probe is. Source: Linux `tcp_send_loss_probe`, which forgets that a
+    /// probe timer was set before it calls `tcp_rearm_rto`.
     fn on_probe(m: &mut Machine<Self>, new: bool, now: Time) {
-        if new {
-            m.arm_whole_rto(now);
-        } else {
-            m.arm_rto(now);
-        }
+        m.arm_whole_rto(now);
         m.probe = Some((m.nxt, !new));
     }
 

@@ -103,10 +103,8 @@ impl<R: LossRecovery> Machine<R> {
 
     /// Sends new data if there is any and the receiver admits it, else the last segment again (RFC 8985 section 7.3).
     ///
-    /// After new data the time-out counts from now, after a repeated segment from when the oldest was sent, as in
-    /// Linux. (Counting from the oldest in both cases makes most of the time-outs at 1 Mbit/s false ones.) What
-    /// the host's own device has no room for, or still holds, is not sent: the time-out remains. Source: Linux
-    /// 6.1 `tcp_send_loss_probe`.
+    /// The time-out counts from now. What the host's own device has no room for, or still holds, is not sent: the
+    /// time-out remains. Source: Linux 6.1 `tcp_send_loss_probe`.
     fn send_probe(&mut self, now: Time) -> Option<Outgoing> {
         if self.probe.is_some() {
             self.arm_rto(now);
