@@ -42,7 +42,10 @@ fn prague_alone_keeps_the_queue_at_the_step_and_the_link_busy() {
     let ecn = flow.ecn.as_ref().expect("Prague has ECN");
     let (delivered, reductions) = (ecn.delivered_ce.expect("a count"), ecn.reductions.expect("a count"));
     assert!(delivered > 0 && reductions > 0, "{delivered} {reductions}");
-    assert!(delivered.abs_diff(ecn.marked) <= ecn.marked / 20 + 300, "what is marked is told");
+    assert!(
+        delivered.abs_diff(ecn.marked) <= ecn.marked / 20 + 300,
+        "what is marked is told"
+    );
 }
 
 /// RFC 9332 section 2.1: with a coupling factor of 2 a scalable flow and a classic flow of one base RTT have about the

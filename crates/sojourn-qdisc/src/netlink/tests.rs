@@ -81,7 +81,9 @@ fn attributes_are_these_bytes() {
 /// `TCA_FQ_CODEL_CE_THRESHOLD_SELECTOR` is 10 and `TCA_FQ_CODEL_CE_THRESHOLD_MASK` is 11, a byte each.
 #[test]
 fn a_selector_is_two_attributes() {
-    let payload = encoded("fq_codel ce_threshold 1ms ce_threshold_selector 0x01/0x03").payload.unwrap();
+    let payload = encoded("fq_codel ce_threshold 1ms ce_threshold_selector 0x01/0x03")
+        .payload
+        .unwrap();
     let bytes = [[5, 0, 11, 0, 3, 0, 0, 0], [5, 0, 10, 0, 1, 0, 0, 0]].concat();
     assert!(payload.windows(16).any(|found| found == bytes), "{payload:?}");
     let without = encoded("fq_codel ce_threshold 1ms").payload.unwrap();
