@@ -106,8 +106,17 @@ def test_scenario_mirrors_the_canonical_form() -> None:
     canonical = json.loads(scenario.normalized())
     assert set(canonical) <= {field.name for field in dataclasses.fields(sojourn.Scenario)}
     tcp = {field.name for field in dataclasses.fields(sojourn.Tcp)}
-    assert set(canonical["tcp"]) == tcp - {"save_metrics", "receive_buffer", "abe", "ecn_low"}
-    tcp_of_all = sojourn.Tcp(save_metrics=True, receive_buffer="locked", ecn=True, abe=True, ecn_low=True)
+    left_out = {"save_metrics", "receive_buffer", "abe", "ecn_low", "prague_fallback", "prague_rtt"}
+    assert set(canonical["tcp"]) == tcp - left_out
+    tcp_of_all = sojourn.Tcp(
+        save_metrics=True,
+        receive_buffer="locked",
+        ecn=True,
+        abe=True,
+        ecn_low=True,
+        prague_fallback=True,
+        prague_rtt="additive",
+    )
     unusual = dataclasses.replace(scenario, tcp=tcp_of_all)
     assert set(json.loads(unusual.normalized())["tcp"]) == tcp
     assert set(canonical["flows"][0]) <= {field.name for field in dataclasses.fields(sojourn.Flow)}

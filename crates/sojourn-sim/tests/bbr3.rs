@@ -81,12 +81,17 @@ fn start_up_doubles_its_rate_each_round_trip() {
             .windows(2)
             .take_while(|w| w[1] < 0.45 * mbit)
             .filter(|w| w[0] > 0.0)
+            .skip(1)
             .map(|w| w[1] / w[0])
             .collect();
         println!("{mbit} Mbit/s {rtt_ms} ms: {growth:.2?}");
-        // The first ten segments leave at once, and the first acknowledgements are delayed.
-        let mean = growth.iter().product::<f64>().powf(1.0 / growth.len() as f64);
-        assert!((1.75..2.25).contains(&mean), "{mbit} {rtt_ms}: {growth:?}");
+        // The first ten segments are left out: they leave at once, at the end of a round trip of the series.
+        let product: f64 = growth.iter().product();
+        let bound = |each: f64| growth.iter().map(|_| each).product::<f64>();
+        assert!(
+            (bound(1.75)..bound(2.25)).contains(&product),
+            "{mbit} {rtt_ms}: {growth:?}"
+        );
     }
 }
 
@@ -100,7 +105,7 @@ fn start_up_queues_one_pipe_which_the_drain_empties() {
         let backlog = &r.series.backlog_packets.up;
         let (peak_at, peak) = backlog.iter().enumerate().max_by_key(|(_, n)| **n).expect("bins");
         assert!(
-            (0.6 * pipe..1.05 * pipe + 8.0).contains(&(*peak as f64)),
+            (0.6 * pipe..1.1 * pipe + 8.0).contains(&(*peak as f64)),
             "{peak} of {pipe}"
         );
         let drained = backlog[peak_at..].iter().position(|&n| n as f64 <= 0.05 * pipe + 2.0);
@@ -119,7 +124,7 @@ fn dips(r: &Record, half: f64) -> Vec<(f64, f64)> {
     let mut dips: Vec<(f64, f64)> = Vec::new();
     let mut before = false;
     for (t, &cwnd) in r.series.t_s.iter().zip(&r.series.cwnd_segments["flow_0"]) {
-        let least = *t > 1.0 && f64::from(cwnd as u32) <= half;
+        let least = *t > 1.0 && f64::from(cwnd) <= half;
         match dips.last_mut() {
             Some(dip) if least && before => dip.1 += r.series.interval_s,
             _ if least => dips.push((*t, r.series.interval_s)),
@@ -130,8 +135,8 @@ fn dips(r: &Record, half: f64) -> Vec<(f64, f64)> {
     dips
 }
 
-/// Draft section 5.3.4: every five seconds half of the pipe is in flight, for 200 ms and a round trip, once the queue is
-/// drained.
+/// Draft section 5.3.4: every five seconds half of the pipe is in flight, for 200 ms and a round trip, once the queue
+/// is drained.
 #[test]
 fn the_window_dips_to_half_of_the_pipe_every_five_seconds() {
     let r = alone(20.0, 40.0, 8.0, json!({"duration": "44s"}));
@@ -149,8 +154,8 @@ fn the_window_dips_to_half_of_the_pipe_every_five_seconds() {
 }
 
 /// Draft section 5.3.3.8.3: each round trip with losses that no probe makes reduces the rate by what was lost. Between
-/// two probes of a pipe of 331 there are 2 to 3 s, at 100 ms 20 to 30 round trips: a mean of (1 - 0.99^25) / (25 x 0.01)
-/// = 0.89 of the rate at 1 %, of which 99 % arrive. Beyond the threshold of 2 % each probe bounds the volume to 0.7 of
+/// two probes of a pipe of 331 there are 2 to 3 s, at 100 ms 20 to 30 round trips: a mean of (1 - 0.99^25) / (25 x
+/// 0.01) = 0.89 of the rate at 1 %, of which 99 % arrive. Beyond the threshold of 2 % each probe bounds the volume to 0.7 of
 /// what it was, and the flow collapses. Reno has 1.22 / sqrt(0.01) = 12 segments a round trip at 1 %.
 #[test]
 fn losses_below_two_percent_cost_little_and_more_are_congestion() {
@@ -164,12 +169,6 @@ fn losses_below_two_percent_cost_little_and_more_are_congestion() {
     assert!(shares[2] < 0.3 && shares[3] < 0.05, "{shares:?}");
     let reno = up(40.0, 100.0, 3.0, &["reno"], json!({"loss_up": 0.01}));
     assert!(share(&reno, 40.0) < 0.08, "{}", share(&reno, 40.0));
-    // On a longer path fewer round trips lie between two probes: at 300 ms seven to ten, a mean of 0.96.
-    let long = share(
-        &alone(40.0, 300.0, 3.0, json!({"loss_up": 0.01, "duration": "120s"})),
-        40.0,
-    );
-    println!("1 % at 300 ms: {long:.3}");
 }
 
 /// A test bed had TCP Prague beside BBRv3 of google's Linux 6.4 behind a FIFO, 100 Mbit/s and 10 ms, for 60 s each (PAM

@@ -1,7 +1,6 @@
 //! `fq_codel` as `tc` knows it. Source: tc-fq_codel(8).
 
 use super::{FqCodel, FqCodelParams, FqCodelVariant, SfqCodel};
-use crate::codel::Selector;
 use crate::descriptor::{Counters, Descriptor, DropCounters};
 use crate::footprint::Footprint;
 use crate::grammar::measures::{Flag, Masked, Memory, Number, Packets, SizeTo, Time};
@@ -9,6 +8,7 @@ use crate::grammar::model::{CHECKED, Either, Model, Plain, Variant, table};
 use crate::grammar::words::{Word, words};
 use crate::netlink::Form::{U8, U32};
 use crate::netlink::{Layout, Named, OptionValue, Row, rows};
+use crate::selector::Selector;
 use crate::{CodelVariant, Packet, ParamError};
 
 impl Model for FqCodelParams {

@@ -2,7 +2,7 @@
 
 use super::numbers::Numbers;
 use crate::ParamError;
-use crate::codel::Selector;
+use crate::selector::Selector;
 use sojourn_units::{Bytes, Duration, Rate, UnitError, parse_bytes, parse_duration, parse_rate};
 
 /// The unit of a word that is a flag.

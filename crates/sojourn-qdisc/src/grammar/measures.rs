@@ -3,9 +3,9 @@
 use super::given::{FLAG, Given, NUMBERS};
 use super::numbers::Numbers;
 use crate::ParamError;
-use crate::codel::Selector;
 use crate::netlink::{Named, OptionValue};
 use crate::param::LONGEST;
+use crate::selector::Selector;
 use sojourn_units::{Bytes, Duration, Rate};
 use std::fmt;
 

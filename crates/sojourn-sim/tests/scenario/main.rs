@@ -30,11 +30,11 @@ fn unknown_keys_are_named_with_their_place_and_what_may_stand_there() {
         (
             with(&base(), json!({"tcp": {"cwnd": 1}})),
             "key \"tcp.cwnd\" is unknown, but must be one of variant, mss, initial_window, receive_window, receive_buffer, \
-             hystart, ecn, abe, ecn_low, delayed_ack, min_rto, save_metrics",
+             hystart, ecn, abe, ecn_low, delayed_ack, min_rto, save_metrics, prague_fallback, prague_rtt",
         ),
         (
             flow(json!({"cc": "reno"})),
-            "key \"flows[0].cc\" is unknown, but must be one of name, kind, protocol, direction, congestion_control, rtt, \
+            "key \"flows[0].cc\" is unknown, but must be one of name, kind, protocol, direction, congestion_control, ecn, rtt, \
              start, stop, bytes, rate, write, write_interval, client, server, station, dscp, \
              ends",
         ),

@@ -78,7 +78,7 @@ impl Path {
             flight: self.window.cwnd,
             sender: SenderView {
                 state: self.state,
-                window_limited: true,
+                may_grow: true,
                 srtt: Some(self.rtt),
                 min_rtt: Some(self.rtt),
                 ..SenderView::default()
