@@ -155,8 +155,8 @@ fn the_window_dips_to_half_of_the_pipe_every_five_seconds() {
 
 /// Draft section 5.3.3.8.3: each round trip with losses that no probe makes reduces the rate by what was lost. Between
 /// two probes of a pipe of 331 there are 2 to 3 s, at 100 ms 20 to 30 round trips: a mean of (1 - 0.99^25) / (25 x
-/// 0.01) = 0.89 of the rate at 1 %, of which 99 % arrive. Beyond the threshold of 2 % each probe bounds the volume to 0.7 of
-/// what it was, and the flow collapses. Reno has 1.22 / sqrt(0.01) = 12 segments a round trip at 1 %.
+/// 0.01) = 0.89 of the rate at 1 %, of which 99 % arrive. Beyond the threshold of 2 % each probe bounds the volume to
+/// 0.7 of what it was, and the flow collapses. Reno has 1.22 / sqrt(0.01) = 12 segments a round trip at 1 %.
 #[test]
 fn losses_below_two_percent_cost_little_and_more_are_congestion() {
     let shares: Vec<f64> = [0.001, 0.01, 0.05, 0.2]
