@@ -48,6 +48,7 @@ pub struct RateSample {
 
 /// What a control may ask of its sender with a sample.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[expect(clippy::struct_excessive_bools, reason = "independent facts")]
 pub struct SenderView {
     /// Its congestion state.
     pub state: CaState,

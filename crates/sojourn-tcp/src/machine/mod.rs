@@ -232,7 +232,7 @@ impl<R: LossRecovery> Machine<R> {
             // A scalable answer to classic feedback would be none (RFC 9331 section 4.2). Source: L4STeam's
             // `prague_init`, which changes to Reno.
             self.cc = Controller::Reno(Reno::new(&(), crate::variant::Variant::Linux61));
-            self.rates = self.rates.take().and_then(Rates::without_needs);
+            self.rates = self.rates.take().and_then(|rates| rates.without_needs());
         }
     }
 

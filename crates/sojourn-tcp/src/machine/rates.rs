@@ -47,7 +47,7 @@ impl Rates {
     }
 
     /// What is left when the control has given way to one that needs nothing.
-    pub(super) fn without_needs(self: Box<Self>) -> Option<Box<Self>> {
+    pub(super) fn without_needs(&self) -> Option<Box<Self>> {
         Self::new(Needs::default(), self.paces_any, self.ecn_low)
     }
 

@@ -76,7 +76,7 @@ impl RttControl {
 
 /// An RTT in units of 128 µs.
 fn units(rtt: Duration) -> u64 {
-    rtt.as_nanos() / 1000 >> UNIT_SHIFT
+    (rtt.as_nanos() / 1000) >> UNIT_SHIFT
 }
 
 #[cfg(test)]
