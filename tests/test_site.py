@@ -47,7 +47,7 @@ NOT_RUN = {
     "captures": 1,
     "cluster": 2,
     "kernel": 12,
-    "minutes": 16,
+    "minutes": 17,
     "namespaces": 3,
     "part": 2,
     "root": 5,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 from sojourn import _native
 from sojourn.errors import ParamError
@@ -33,7 +33,7 @@ class Sender:
 
     title: str
     control: str
-    ecn: bool | str
+    ecn: bool | Literal["accecn"]
 
 
 SENDERS = {

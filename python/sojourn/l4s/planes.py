@@ -118,7 +118,7 @@ class Plan:
             cell = base
             for axis, value in ((along, x), (up, y)):
                 kind = int if axis.endswith("flows") else float
-                cell = cell._replace(**{name: kind(value) for name in FIELDS[axis]})
+                cell = Cell(**{**cell._asdict(), **{name: kind(value) for name in FIELDS[axis]}})
             found[x, y] = cell
         return found
 

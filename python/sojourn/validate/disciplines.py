@@ -11,6 +11,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from sojourn import _native
 from sojourn.errors import ParamError
@@ -90,8 +91,8 @@ def named_disciplines(texts: Sequence[str]) -> tuple[Discipline, ...]:
 
 def as_in(scenario: Scenario, release: str) -> Scenario:
     """Return the scenario whose disciplines behave in the simulator as in a kernel of this release (`uname -r`)."""
-    ways = {way: getattr(scenario, way) for way in ("qdisc_up", "qdisc_down")}
-    changed = {way: _text_in(text, release) for way, text in ways.items() if isinstance(text, str)}
+    ways: dict[str, Any] = {way: getattr(scenario, way) for way in ("qdisc_up", "qdisc_down")}
+    changed: dict[str, Any] = {way: _text_in(text, release) for way, text in ways.items() if isinstance(text, str)}
     return scenario if ways == changed else dataclasses.replace(scenario, **changed)
 
 
