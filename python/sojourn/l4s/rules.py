@@ -122,6 +122,7 @@ def _stumps(told: Sequence[Found]) -> list[tuple[int, str, tuple[int, int], tupl
                 (sum(one.verdict == "alike" for one in side), len(side)) for side in sides
             )
             wrong = min(good_below, below - good_below) + min(good_above, above - good_above)
-            words = f"{name} is at most {low:.3g}{f' {unit}' if unit else ''}"
+            amount = f"{low:.3g}{f' {unit}' if unit else ''}"
+            words = f"{name} is at most {amount}" if low else f"{name} is 0"
             found.append((wrong, words, (good_below, below), (good_above, above)))
     return found

@@ -1,4 +1,4 @@
-"""The plan of the study of L4S: the cells of the claims, and what those need that cannot be run yet."""
+"""The plan of the study of L4S: the cells of the claims, and what cells need that the simulator lacks."""
 
 from __future__ import annotations
 
@@ -31,8 +31,6 @@ CONTROLS = {
 }
 #: What a sender needs that has no congestion control here.
 LACKING = {"prague": "TCP Prague", "bbr3": "BBRv3"}
-#: What a bottleneck needs whose text is refused here.
-REFUSED = {"fq_codel_l4s": "FQ-CoDel's ce_threshold_selector"}
 #: Where two classic flows of one kind are each other's control.
 CONTROLLED = ("fifo", "codel", "codel_drop", "pie_drop", "fq_codel")
 
@@ -63,12 +61,7 @@ def lacks(cell: Cell) -> tuple[str, ...]:
     """Return what a cell needs that the simulator has not, each thing in words; nothing if it can be run."""
     sides = [CONTROLS[side] for side in (cell.l4s, cell.classic)]
     known = _native.congestion_controls()
-    missing = [LACKING[control] for control, _ in sides if control not in known]
-    try:
-        Scenario(experiment="bottleneck", duration="1s", up="100mbit", qdisc_up=qdisc(cell)).normalized()
-    except ParamError:
-        missing.append(REFUSED[cell.aqm])
-    return tuple(missing)
+    return tuple(LACKING[control] for control, _ in sides if control not in known)
 
 
 def cells(parts: Iterable[str] = PARTS) -> list[Cell]:

@@ -1,4 +1,4 @@
-"""`sojourn reproduce l4s-pam2025`: classic flows beside each other today, and what L4S flows beside them wait for."""
+"""`sojourn reproduce l4s-pam2025`: TCP Prague beside classic flows, and what cells need that cannot be run."""
 
 from __future__ import annotations
 
