@@ -14,9 +14,10 @@ import pytest
 
 from sojourn import api, papers
 from sojourn.papers.kit.claims import load
+from sojourn.papers.l4s_pam2025 import bars, exhibits
 from sojourn.papers.l4s_pam2025 import plan as l4s
-from sojourn.papers.l4s_pam2025.evidence import Cell, Evidence, Observation, measured, observe
-from sojourn.papers.l4s_pam2025.judges import JUDGES, share
+from sojourn.papers.l4s_pam2025.evidence import SENDERS, Cell, Evidence, Observation, claimed, measured, observe, share
+from sojourn.papers.l4s_pam2025.judges import JUDGES
 from sojourn.papers.l4s_pam2025.plan import CONTROL, MANY, PAIR, PARTS, Bed, cells, lacks
 from tests.conftest import Cli
 
@@ -91,7 +92,7 @@ def on_contradicting_runs(name: str, _patch: pytest.MonkeyPatch) -> dict[str, An
     return judged(name, world(dict([CONTRARY[name]])))
 
 
-def test_every_measured_cell_is_needed_by_a_claim_and_stated_once() -> None:
+def test_the_cells_of_the_claims_are_those_that_claims_need_and_every_cell_is_stated_once() -> None:
     needed: set[Cell] = set()
 
     class Watched(Evidence):
@@ -101,6 +102,7 @@ def test_every_measured_cell_is_needed_by_a_claim_and_stated_once() -> None:
 
     JUDGES.judge(load("l4s_pam2025"), Watched(cells=world().cells))
     assert needed == set(cells())
+    assert claimed() == {cell for cell in cells() if cell.part != CONTROL} < set(measured())
     text = files("sojourn.papers.l4s_pam2025").joinpath("measured.csv").read_text(encoding="utf-8")
     assert len(list(csv.DictReader(text.splitlines()))) == len(measured())
 
@@ -117,24 +119,26 @@ def test_what_cannot_be_run_says_what_it_waits_for() -> None:
 def test_what_the_simulator_does_not_know_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("sojourn._native.congestion_controls", lambda: ["cubic"])
     nothing = Evidence(cells={}, lacks=lacks)
-    assert "it needs TCP Prague, BBRv3, which the simulator lacks" in judged("l4s-16", nothing)["reason"]
+    assert "it needs TCP Prague, BBRv3 with ECN, which the simulator lacks" in judged("l4s-16", nothing)["reason"]
 
 
 def test_a_cell_can_be_run_once_the_simulator_knows_its_senders(monkeypatch: pytest.MonkeyPatch) -> None:
     cell = Cell("prague", "bbr3", "one_queue_fq", 1)
     monkeypatch.setattr("sojourn._native.congestion_controls", lambda: ["cubic"])
-    assert set(lacks(cell)) == {"TCP Prague", "BBRv3"}
+    assert set(lacks(cell)) == {"TCP Prague", "BBRv3 without ECN"}
     monkeypatch.setattr("sojourn._native.congestion_controls", lambda: ["cubic", "prague", "bbr3"])
     assert lacks(cell) == ()
 
 
 def test_what_can_be_run_is_a_scenario_of_the_bed() -> None:
-    there = [cell for cell in cells() if not lacks(cell)]
+    there = [cell for cell in cells(others=True) if not lacks(cell)]
     assert {cell.part for cell in there} == set(PARTS)
     for cell in there:
         found = json.loads(BED.scenario(cell).normalized())
-        assert (found["up"], found["rtt"], found["lead"], found["duration"]) == ("100mbit", "10ms", "0s", "60s")
-        assert found["tcp"]["ecn"] == cell.classic.endswith("_ecn")
+        rtt = f"{cell.base_ms:g}ms"
+        assert (found["up"], found["rtt"], found["lead"], found["duration"]) == ("100mbit", rtt, "0s", "60s")
+        ecn = [flow.get("ecn") for flow in found["flows"]]
+        assert ecn == [SENDERS[cell.l4s].ecn] * cell.l4s_flows + [SENDERS[cell.classic].ecn] * cell.classic_flows
         assert found["tcp"].get("prague_fallback", False) == (cell.l4s == "prague_fallback")
     # 2 BDP are 250,000 bytes: 166 packets of 1500 and one more.
     assert l4s.qdisc(Cell("cubic", "cubic", "fifo")) == "bfifo limit 250000"
@@ -148,7 +152,8 @@ def test_a_run_is_observed_by_sides() -> None:
     assert [one["name"] for one in flows] == ["l4s_1", "classic_1", "classic_2"]
     assert found.l4s_mbit == flows[0]["goodput_mbit"]
     assert found.classic_mbit == flows[1]["goodput_mbit"] + flows[2]["goodput_mbit"]
-    assert found.l4s_ms == 10 + flows[0]["sojourn_ms"]["mean"]
+    # The smoothed RTT is that of the base and the queue, and of what the receiver waits with its acknowledgements.
+    assert found.l4s_ms == pytest.approx(10 + flows[0]["sojourn_ms"]["mean"], abs=0.5)
     assert 0 < share(found) < 100
 
 
@@ -168,3 +173,69 @@ def test_the_command_runs_what_can_be_run_and_counts_the_rest(cli: Cli, tmp_path
     page = (tmp_path / "page.md").read_text()
     assert re.search(r"\| TCP Prague / BBRv3 with ECN \| 1:1 \| DualPI2, 2 BDP \| 4\.3 / \d", page)
     assert re.search(r"\| TCP Prague / CUBIC with ECN \| 1:1 \| DualPI2, 2 BDP \| 42\.7 / \d", page)
+
+
+def test_the_quick_profile_has_the_cells_of_the_claims_and_the_other_all_that_were_measured() -> None:
+    quick, paper = (Bed(profile=papers.paper("l4s-pam2025").profiles[name]) for name in ("quick", "paper"))
+    assert set(quick.cells()) == set(cells())
+    assert set(paper.cells()) == {*cells((CONTROL,)), *measured()}
+    other = next(cell for cell in measured() if cell not in claimed())
+    claim = next(iter(claimed()))
+    assert (paper.repeat(claim), paper.repeat(other), quick.repeat(claim)) == (10, 3, 3)
+
+
+def test_thresholds_follow_the_base_rtt_and_buffers_the_product() -> None:
+    # With 2 ms, 2 BDP are 50,000 bytes: 33 packets of 1500 and one more.
+    near = Cell("prague", "bbr3_low", "codel", 2, 1, 1, 2.0)
+    assert l4s.qdisc(near) == "codel limit 34 target 1ms interval 100ms ecn"
+    assert l4s.qdisc(near._replace(aqm="dualpi2")) == "dualpi2 target 1ms"
+    # The study leaves cells out whose buffer is shorter than the threshold.
+    assert all(cell.bdp * cell.base_ms >= l4s.THRESHOLD_MS[cell.base_ms] for cell in measured())
+
+
+#: A cell of 40 % with RTTs of 10 and 30 ms.
+STATED = Observation(seed=0, l4s_mbit=40.0, classic_mbit=60.0, l4s_ms=10.0, classic_ms=30.0)
+
+
+@pytest.mark.parametrize(
+    ("run", "within"),
+    [
+        ({}, (True, True)),
+        # 5 points are within, and more is not.
+        ({"l4s_mbit": 45.0, "classic_mbit": 55.0}, (True, True)),
+        ({"l4s_mbit": 34.9, "classic_mbit": 65.1}, (False, True)),
+        # 2 ms are more than 15 % of 10 ms, and less than 15 % of 30 ms.
+        ({"l4s_ms": 12.0, "classic_ms": 34.5}, (True, True)),
+        ({"l4s_ms": 7.9}, (True, False)),
+        ({"classic_ms": 25.4}, (True, False)),
+        ({"classic_ms": None}, (True, False)),
+    ],
+)
+def test_a_cell_is_within_the_bars_by_share_and_by_both_round_trip_times(
+    run: dict[str, Any], within: tuple[bool, bool], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cell = Cell("prague", "cubic", "fifo")
+    monkeypatch.setattr(bars, "measured", lambda: {cell: STATED})
+    (found,) = bars.compared(Evidence(cells={cell: (dataclasses.replace(STATED, **run),)}))
+    assert (found.share_within, found.rtt_within) == within
+    assert found.within == all(within)
+
+
+def test_what_was_not_measured_cannot_be_off(monkeypatch: pytest.MonkeyPatch) -> None:
+    cell = Cell("prague", "cubic", "fifo")
+    monkeypatch.setattr(bars, "measured", lambda: {cell: dataclasses.replace(STATED, l4s_ms=None, classic_ms=None)})
+    (found,) = bars.compared(Evidence(cells={cell: (STATED,)}))
+    assert found.within
+
+
+def test_the_exhibits_count_cells_name_the_worst_and_draw_both_beds() -> None:
+    off = Cell("prague", "cubic_ecn", "fifo", 8)
+    pair = ("prague", "cubic_ecn"), ("prague", "bbr3_low")
+    stated = {cell: runs(run) for cell, run in measured().items() if cell[:2] in pair and cell.part == "pair"}
+    evidence = Evidence(cells={**stated, off: (dataclasses.replace(measured()[off], **ALL_PRAGUE),)})
+    shown = {one.name: one for one in exhibits.exhibits([*stated], evidence)}
+    assert shown["bars"].paragraphs[0].startswith(f"Of {len(stated)} cells of one flow each {len(stated) - 1} ")
+    assert [row[0] for row in shown["worst"].table.rows] == [off.words()]  # type: ignore[union-attr]
+    figure = shown["pair_prague_cubic_ecn"].figures[0]
+    assert figure.svg.count(b"the bed") == 3
+    assert "pair_prague_bbr3_low_2ms" in shown

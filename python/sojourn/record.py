@@ -74,6 +74,7 @@ class FlowRecord(TypedDict):
     loss_probes: int | None
     undone: int | None
     mean_cwnd_segments: float
+    mean_srtt_ms: float | None
     acks_dropped: int
     data_dropped: int
     drop_gaps_ms: DropGapsRecord

@@ -54,6 +54,11 @@ class Tcp:
     delayed_ack
         Whether the receiver delays acknowledgements (RFC 1122 section 4.2.3.2); otherwise each segment is acknowledged.
         Default: yes.
+    gso
+        Whether TCP hands several segments down as one packet, which leave back to back (GSO; default no). A train has
+        what leaves in 1 ms at the pacing rate, two segments at least, and waits until the window has room for it.
+        Linux's TCP does so over every device, whether the device's offloads are on or off. Hosts with a kernel are told
+        to hand down single segments (`gso_max_segs 1`), so only the simulator takes it.
     min_rto
         Time text: smallest retransmission time-out; Linux 200 ms, RFC 6298 1 s. Default: `"200ms"`.
     save_metrics
@@ -77,6 +82,7 @@ class Tcp:
     abe: bool | None = None
     ecn_low: bool | None = None
     delayed_ack: bool | None = None
+    gso: bool | None = None
     min_rto: str | None = None
     save_metrics: bool | None = None
     prague_fallback: bool | None = None

@@ -89,6 +89,13 @@ fn check_tcp(s: &Scenario, backend: Backend) -> Result<(), ScenarioError> {
             "Linux has no ABE (RFC 8511), so only the simulator takes it",
         );
     }
+    if tcp.gso {
+        return refuse(
+            "tcp.gso",
+            "true",
+            "its hosts hand down single segments (gso_max_segs 1), so only the simulator takes it",
+        );
+    }
     if tcp.ecn_low {
         return refuse(
             "tcp.ecn_low",

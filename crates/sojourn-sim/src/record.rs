@@ -137,6 +137,8 @@ pub struct FlowRecord {
     pub undone: Option<u64>,
     /// Mean congestion window over the samples of the series.
     pub mean_cwnd_segments: f64,
+    /// Mean of the sender's smoothed RTT over the samples of the series, ms; `None` if it never had one.
+    pub mean_srtt_ms: Option<f64>,
     /// Bare acknowledgements of this flow dropped at the bottleneck.
     pub acks_dropped: u64,
     /// Data segments dropped at the bottleneck.

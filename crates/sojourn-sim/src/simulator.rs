@@ -182,6 +182,9 @@ pub(crate) struct Flow {
     /// Time integral of the congestion window, segment-nanoseconds, sampled with the series.
     pub(crate) cwnd_sum: u64,
     pub(crate) cwnd_samples: u64,
+    /// Sum of the smoothed RTT over the same samples, as far as there was one, in whole microseconds as `tcp_info` has.
+    pub(crate) srtt_us_sum: u64,
+    pub(crate) srtt_samples: u64,
     /// Bytes delivered when the window of measurement began.
     pub(crate) delivered_before: u64,
     /// The writes of a thin stream.

@@ -25,14 +25,16 @@ impl Pacer {
         self.waits
     }
 
-    /// A segment with so much payload is sent, the `nth` of the connection, from 1.
-    pub(crate) fn on_sent(&mut self, bytes: u16, nth: u64, now: Time) {
+    /// A segment with so much payload is sent, the `nth` of the connection, from 1. So many `segments` are charged with
+    /// it: those of a train with its first, and none with the others, which leave without asking [`Pacer::holds`].
+    pub(crate) fn on_sent(&mut self, bytes: u16, segments: u32, nth: u64, now: Time) {
         let late = now.since(self.next);
         self.next = self.next.max(now);
         let Some(rate) = self.rate.filter(|&rate| rate > 0 && nth >= UNPACED) else {
             return;
         };
-        let time = Duration::from_nanos(u64::from(bytes) * 1_000_000_000 / rate);
+        let bytes = u64::from(bytes) * u64::from(segments);
+        let time = Duration::from_nanos(bytes * 1_000_000_000 / rate);
         self.next += time.saturating_sub(late.min(time / 2));
     }
 
@@ -53,16 +55,16 @@ impl Pacer {
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use super::*;
     use crate::cc::{Algorithm, FixedParams, Params};
     use crate::segment::{Flags, Segment};
     use crate::{Endpoint, TcpParams};
 
-    const RTT: Duration = Duration::from_millis(50);
+    pub(crate) const RTT: Duration = Duration::from_millis(50);
 
     /// A client after a handshake of 50 ms at time zero, with more to write than it may send.
-    fn established(params: &TcpParams) -> (Endpoint, Time) {
+    pub(crate) fn established(params: &TcpParams) -> (Endpoint, Time) {
         let mut client = Endpoint::client(params).expect("valid parameters");
         client.connect(Time::ZERO);
         client.poll_transmit(Time::ZERO).expect("a SYN");
@@ -81,7 +83,7 @@ mod tests {
 
     /// Polls until nothing more leaves, and then at each time-out until `until`: when each data segment left, and the
     /// time-outs.
-    fn departures(client: &mut Endpoint, mut now: Time, until: Time) -> (Vec<Time>, usize) {
+    pub(crate) fn departures(client: &mut Endpoint, mut now: Time, until: Time) -> (Vec<Time>, usize) {
         let (mut left, mut woken) = (Vec::new(), 0);
         loop {
             while let Some(segment) = client.poll_transmit(now) {
@@ -100,7 +102,7 @@ mod tests {
         }
     }
 
-    fn fixed(window: u32, rate: u64) -> TcpParams {
+    pub(crate) fn fixed(window: u32, rate: u64) -> TcpParams {
         TcpParams {
             congestion_control: Algorithm::Fixed,
             cc: Params {
@@ -133,15 +135,15 @@ mod tests {
             rate: Some(1_448_000),
             ..Pacer::default()
         };
-        pacer.on_sent(1448, 10, ms(0));
+        pacer.on_sent(1448, 1, 10, ms(0));
         assert!(pacer.holds(ms(9)));
         assert_eq!(pacer.due(), Some(ms(10)));
         // 0.2 ms late: the next is due a segment's time after this was.
         assert!(!pacer.holds(ms(12)));
-        pacer.on_sent(1448, 11, ms(12));
+        pacer.on_sent(1448, 1, 11, ms(12));
         assert_eq!(pacer.delay(ms(12)), Duration::from_micros(800));
         // 3 ms late: half a segment's time is the least.
-        pacer.on_sent(1448, 12, ms(50));
+        pacer.on_sent(1448, 1, 12, ms(50));
         assert_eq!(pacer.delay(ms(50)), Duration::from_micros(500));
     }
 

@@ -65,6 +65,12 @@ pub struct TcpParams {
     pub ecn_low: bool,
     /// Whether the receiver delays acknowledgements (RFC 1122 section 4.2.3.2); otherwise each segment is acknowledged.
     pub delayed_ack: bool,
+    /// Whether TCP hands several segments down as one packet, which leave back to back (GSO; default no). A train has what
+    /// leaves in 1 ms at the pacing rate, two segments at least, and waits until the window has room for it. Linux's TCP
+    /// does so over every device, whether the device's offloads are on or off. Hosts with a kernel are told to hand down
+    /// single segments (`gso_max_segs 1`), so only the simulator takes it.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub gso: bool,
     /// Smallest retransmission time-out; Linux 200 ms, RFC 6298 1 s.
     pub min_rto: Duration,
     /// Largest time-out, at least 1 s (Linux 7.3 `tcp_rto_max_ms`); Linux 120 s. RFC 6298 asks for 60 s or more.
@@ -211,6 +217,7 @@ impl Default for TcpParams {
             linear_syn_timeouts: 0,
             abe: false,
             ecn_low: false,
+            gso: false,
             delayed_ack: true,
             min_rto: Duration::from_millis(200),
             max_rto: crate::rtt::RTO_MAX,

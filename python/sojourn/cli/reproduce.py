@@ -143,7 +143,9 @@ def profile_of(profile: Profile, args: argparse.Namespace) -> Profile:
     if args.duration is not None:
         profile = dataclasses.replace(profile, duration=args.duration, long_duration=args.duration)
     if args.repeat is not None:
-        profile = dataclasses.replace(profile, repeat=args.repeat, other_repeat=args.repeat)
+        # Cells that the profile leaves out stay out.
+        other = args.repeat if profile.other_repeat else 0
+        profile = dataclasses.replace(profile, repeat=args.repeat, other_repeat=other)
     return profile
 
 

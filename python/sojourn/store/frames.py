@@ -28,6 +28,7 @@ FLOW_SCHEMA: dict[str, pl.DataType | type[pl.DataType]] = {
     "retransmissions": pl.Int64,
     "timeouts": pl.Int64,
     "mean_cwnd_segments": pl.Float64,
+    "mean_srtt_ms": pl.Float64,
     "acks_dropped": pl.Int64,
     "data_dropped": pl.Int64,
     "sojourn_mean_ms": pl.Float64,

@@ -102,6 +102,7 @@ _flow = record(
         "loss": number,
         "loss_probes": whole_or_null,
         "undone": whole_or_null,
+        "mean_srtt_ms": number_or_null,
         "syn_retransmissions": whole,
         "drop_gaps_ms": record({"count": whole, "mean": number_or_null, "cv": number_or_null}),
         "sojourn_ms": _of_one,

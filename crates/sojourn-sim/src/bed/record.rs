@@ -222,6 +222,13 @@ fn check_discipline(direction: &str, s: &Scenario, kind: &str, seen: &QdiscMeasu
 fn flows(s: &Scenario, measured: &[FlowMeasured], routes: &TrafficRoutes, meters: Meters<'_>) -> Vec<FlowRecord> {
     let one = |((flow, f), routes): ((&FlowScenario, &FlowMeasured), &RoutePair)| {
         let sum: u64 = f.cwnd.iter().map(|&n| u64::from(n)).sum();
+        // Before the first sample of the RTT the kernel has 0.
+        let srtts: Vec<f64> = f
+            .srtt_us
+            .iter()
+            .filter(|&&us| us > 0)
+            .map(|&us| f64::from(us) / 1e3)
+            .collect();
         let facts = FlowFacts {
             delivered: f.delivered_total,
             segments_sent: f.segments_sent,
@@ -230,6 +237,7 @@ fn flows(s: &Scenario, measured: &[FlowMeasured], routes: &TrafficRoutes, meters
             loss_probes: None,
             undone: None,
             mean_cwnd_segments: sum as f64 / f.cwnd.len().max(1) as f64,
+            mean_srtt_ms: (!srtts.is_empty()).then(|| srtts.iter().sum::<f64>() / srtts.len() as f64),
             syn_retransmissions: f.syn_retransmissions,
             ecn: f.ecn.map_or_else(EcnFacts::default, |ecn| EcnFacts {
                 agreed: Some(ecn.agreed),

@@ -30,6 +30,7 @@ pub(crate) struct FlowFacts {
     pub(crate) loss_probes: Option<u64>,
     pub(crate) undone: Option<u64>,
     pub(crate) mean_cwnd_segments: f64,
+    pub(crate) mean_srtt_ms: Option<f64>,
     pub(crate) syn_retransmissions: u32,
     /// Of TCP with ECN; what the bottleneck marked is not known here.
     pub(crate) ecn: EcnFacts,
@@ -78,6 +79,7 @@ pub(crate) fn flow(
         loss_probes: facts.loss_probes,
         undone: facts.undone,
         mean_cwnd_segments: facts.mean_cwnd_segments,
+        mean_srtt_ms: facts.mean_srtt_ms,
         acks_dropped: back.counts(routes.back).acks_dropped,
         data_dropped: data.data_dropped,
         drop_gaps_ms: DropGapsRecord {

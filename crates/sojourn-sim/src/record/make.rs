@@ -186,6 +186,7 @@ fn tcp(simulator: &Simulator, i: usize, queue_shared_with: Vec<String>) -> FlowF
         loss_probes: Some(stats.loss_probes),
         undone: Some(stats.undone),
         mean_cwnd_segments: flow.cwnd_sum as f64 / flow.cwnd_samples.max(1) as f64,
+        mean_srtt_ms: (flow.srtt_samples > 0).then(|| flow.srtt_us_sum as f64 / 1e3 / flow.srtt_samples as f64),
         syn_retransmissions: simulator.sender(i).syn_retransmissions(),
         ecn: EcnFacts {
             agreed: Some(simulator.sender(i).sender().ecn()),

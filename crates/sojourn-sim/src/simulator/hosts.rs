@@ -315,7 +315,12 @@ impl Simulator {
         self.calendar.set(self.sampler_slot, self.now + self.sample_interval);
         for (i, flow) in self.flows.iter_mut().enumerate() {
             let delivered = self.hosts[2 * i + 1].endpoint.receiver().bytes_in_order();
-            let cwnd = self.hosts[2 * i].endpoint.sender().cwnd();
+            let sender = self.hosts[2 * i].endpoint.sender();
+            let cwnd = sender.cwnd();
+            if let Some(srtt) = sender.srtt() {
+                flow.srtt_us_sum += srtt.as_nanos() / 1000;
+                flow.srtt_samples += 1;
+            }
             flow.cwnd_sum += u64::from(cwnd);
             flow.cwnd_samples += 1;
             self.series.push_flow(i, delivered - flow.delivered_before, cwnd);

@@ -122,6 +122,8 @@ impl Simulator {
             slot,
             cwnd_sum: 0,
             cwnd_samples: 0,
+            srtt_us_sum: 0,
+            srtt_samples: 0,
             delivered_before: 0,
         });
         let index = index as usize;

@@ -133,6 +133,11 @@ pub trait CongestionControl: fmt::Debug {
     fn is_app_limited(&self) -> bool {
         false
     }
+    /// Segments of `mss` bytes of the longest train at `rate` bytes/s, where a train of as many as `usual` would take
+    /// 1 ms; two at least. Source: Linux `tcp_min_tso_segs`.
+    fn longest_train(&self, usual: u32, _rate: u64, _mss: u16) -> u32 {
+        usual.max(2)
+    }
 }
 
 /// What a control needs of its sender beyond acknowledgements and losses. None of it costs those that do not.
@@ -332,6 +337,9 @@ macro_rules! controls {
             }
             fn pacing_rate(&self) -> Option<u64> {
                 match self { $($(#[cfg($when)])? Self::$Name(c) => c.pacing_rate(),)+ }
+            }
+            fn longest_train(&self, usual: u32, rate: u64, mss: u16) -> u32 {
+                match self { $($(#[cfg($when)])? Self::$Name(c) => c.longest_train(usual, rate, mss),)+ }
             }
         }
     };

@@ -9,6 +9,7 @@ mod reduction;
 mod send;
 mod state;
 mod timers;
+mod train;
 mod user_timeout;
 mod window_probe;
 
@@ -29,6 +30,7 @@ use sojourn_units::{Duration, Time};
 use state::{Burst, Episode, Prr, Timers, Undo};
 use std::collections::VecDeque;
 use std::fmt;
+use train::Train;
 
 /// Loss recovery of some kernel: how losses are found, and what else of that kernel's sender differs.
 pub(crate) trait LossRecovery: Clone + fmt::Debug + Default {
@@ -44,6 +46,9 @@ pub(crate) trait LossRecovery: Clone + fmt::Debug + Default {
     const PRR_ALWAYS_ADDS: bool;
     /// What the host's own device still holds is not sent again (`skb_still_in_host_queue`).
     const HEEDS_DEVICE: bool;
+    /// A short round trip lengthens trains: by a largest one, halved for each 2^this microseconds of the least round
+    /// trip (`tcp_tso_rtt_log`, of Linux 5.18 and later).
+    const TRAIN_RTT_SHIFT: Option<u32>;
     /// The clock of the first retransmission stops once none is out, and without it all is only late. Source: Linux
     /// 6.1 `tcp_retrans_stamp_cleanup`, `tcp_any_retrans_done`, `tcp_packet_delayed`.
     const REPAIR_CLOCK: bool;
@@ -110,6 +115,8 @@ pub(crate) struct Machine<R> {
     pub(crate) window: Window,
     pub(crate) episode: Episode,
     burst: Burst,
+    /// Where TCP hands down several segments at once.
+    train: Option<Train>,
     pub(crate) mss: u16,
     /// Both ends have agreed on classic ECN: data is ECN-capable, and echoes count.
     ecn: bool,
@@ -190,6 +197,7 @@ impl<R: LossRecovery> Machine<R> {
                 sent: 0,
                 last_send: None,
             },
+            train: p.gso.then(Train::default),
             board: Scoreboard::new(p.mss).with_losses(p.congestion_control.needs().losses),
             rtt: RttEstimator::new(p.min_rto, p.max_rto),
             min_rtt: MinRtt::default(),

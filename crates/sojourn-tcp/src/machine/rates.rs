@@ -79,8 +79,10 @@ impl<R: LossRecovery> Machine<R> {
     /// Whether the next segment has to wait for its time.
     #[inline]
     pub(super) fn waits_for_pace(&mut self, now: Time) -> bool {
+        let in_train = self.in_train();
         match &mut self.rates {
             None => false,
+            Some(_) if in_train => false,
             Some(rates) => rates.pacer.as_mut().is_some_and(|pacer| pacer.holds(now)),
         }
     }
@@ -122,6 +124,7 @@ impl<R: LossRecovery> Machine<R> {
     /// A segment is sent, for the first time or again; it is counted already.
     #[cold]
     pub(super) fn rates_on_sent(&mut self, seq: u64, len: u16, again: bool, now: Time) {
+        let segments = if again { 1 } else { self.take_charge() };
         let Some(rates) = &mut self.rates else { return };
         let flight = Flight {
             segments: self.board.in_flight(),
@@ -133,7 +136,9 @@ impl<R: LossRecovery> Machine<R> {
             None => {}
         }
         if let Some(pacer) = &mut rates.pacer {
-            pacer.on_sent(len, self.stats.segments_sent, now);
+            // A train counts as a whole before it is charged.
+            let nth = self.stats.segments_sent + u64::from(segments.saturating_sub(1));
+            pacer.on_sent(len, segments, nth, now);
         }
     }
 

@@ -64,8 +64,7 @@ impl<R: LossRecovery> Machine<R> {
     #[inline]
     pub(crate) fn rests(&mut self, now: Time) -> bool {
         let ready = self.buffer.end().saturating_sub(self.nxt) >= u64::from(self.payload());
-        let rests =
-            ready && self.is_steered() && (self.board.in_flight() >= self.window.cwnd || self.waits_for_pace(now));
+        let rests = ready && self.is_steered() && (self.is_window_full() || self.waits_for_pace(now));
         if rests && self.tells_limit() {
             self.finish_burst();
         }
@@ -90,6 +89,9 @@ impl<R: LossRecovery> Machine<R> {
             return None;
         }
         if self.asked.is_some() && (self.holds_small(len) || self.device_refuses()) {
+            return None;
+        }
+        if !self.takes_train(now) {
             return None;
         }
         Some(self.send_new(len, now))
@@ -208,7 +210,7 @@ impl<R: LossRecovery> Machine<R> {
     /// Sending has stopped: notes whether the congestion window was what stopped it.
     fn finish_burst(&mut self) {
         let out = self.board.packets_out();
-        let limited = self.board.in_flight() >= self.window.cwnd;
+        let limited = self.is_window_full();
         if self.burst.sent == 0 && !limited {
             return;
         }
@@ -218,6 +220,11 @@ impl<R: LossRecovery> Machine<R> {
             self.burst.max_out = out;
             self.burst.until = self.nxt;
         }
+    }
+
+    /// Whether the window lets nothing more go: it is full, or has no room for the train that waits.
+    fn is_window_full(&self) -> bool {
+        self.board.in_flight() >= self.window.cwnd || self.waits_for_train()
     }
 
     /// Whether the window, not the application, limited what was sent: only then may it grow.

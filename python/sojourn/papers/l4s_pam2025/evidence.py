@@ -3,26 +3,52 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
 from importlib.resources import files
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 from sojourn.errors import SojournError
 from sojourn.papers.kit import evidence as kit
 from sojourn.store.run import Run
 
-#: The base round-trip time of the bed, ms.
+#: The base round-trip time of most cells, ms.
 BASE_MS = 10.0
-#: Senders, bottlenecks, and how they are called.
+
+
+@dataclass(frozen=True, slots=True)
+class Sender:
+    """A sender of the bed.
+
+    Attributes
+    ----------
+    title
+        In words.
+    control
+        Its congestion control, as `sojourn list cc` names it.
+    ecn
+        As the key `ecn` of a flow has it: `False`, `True` (RFC 3168) or `"accecn"` (RFC 9768).
+    """
+
+    title: str
+    control: str
+    ecn: bool | Literal["accecn"] = False
+
+
 SENDERS = {
-    "prague": "TCP Prague",
-    "prague_fallback": "TCP Prague with detection of classic marking",
-    "cubic": "CUBIC without ECN",
-    "cubic_ecn": "CUBIC with ECN",
-    "bbr3": "BBRv3 without ECN",
-    "bbr3_ecn": "BBRv3 with ECN",
+    "prague": Sender("TCP Prague", "prague", "accecn"),
+    "prague_fallback": Sender("TCP Prague with detection of classic marking", "prague", "accecn"),
+    "cubic": Sender("CUBIC without ECN", "cubic"),
+    "cubic_ecn": Sender("CUBIC with ECN", "cubic", True),
+    "bbr": Sender("BBRv1", "bbr"),
+    "bbr2": Sender("BBRv2 without ECN", "bbr2"),
+    "bbr2_ecn": Sender("BBRv2 with ECN", "bbr2", True),
+    "bbr2_dctcp": Sender("BBRv2 with ECN and DCTCP's echo", "bbr2", True),
+    "bbr2_l4s": Sender("L4S-compatible BBRv2", "bbr2", "accecn"),
+    "bbr3": Sender("BBRv3 without ECN", "bbr3"),
+    "bbr3_ecn": Sender("BBRv3 with ECN", "bbr3", True),
+    "bbr3_low": Sender("BBRv3 with ECN, told that thresholds are low", "bbr3", True),
 }
 BOTTLENECKS = {
     "fifo": "FIFO",
@@ -50,6 +76,8 @@ class Cell(NamedTuple):
         Its buffer in bandwidth-delay products.
     l4s_flows, classic_flows
         How many flows each side has.
+    base_ms
+        The base round-trip time, ms.
     """
 
     l4s: str
@@ -58,17 +86,25 @@ class Cell(NamedTuple):
     bdp: float = 2.0
     l4s_flows: int = 1
     classic_flows: int = 1
+    base_ms: float = BASE_MS
 
     def words(self) -> str:
         """Return the cell in words."""
         sides = ((self.l4s, self.l4s_flows), (self.classic, self.classic_flows))
-        one, other = (f"{n} x {SENDERS[name]}" if self.part == "many" else SENDERS[name] for name, n in sides)
-        return f"{one} beside {other}, {BOTTLENECKS[self.aqm]}, {self.bdp:g} BDP"
+        one, other = (
+            f"{n} x {SENDERS[name].title}" if self.part == "many" else SENDERS[name].title for name, n in sides
+        )
+        return f"{one} beside {other}, {BOTTLENECKS[self.aqm]}, {self.bdp:g} BDP{self.beside_base}"
+
+    @property
+    def beside_base(self) -> str:
+        """What is said of the base round-trip time: nothing if it is that of most cells."""
+        return "" if self.base_ms == BASE_MS else f", {self.base_ms:g} ms"
 
     @property
     def part(self) -> str:
         """The part of the plan that it is in."""
-        if not self.l4s.startswith("prague"):
+        if SENDERS[self.l4s].ecn != "accecn":
             return "control"
         return "pair" if self.l4s_flows + self.classic_flows == 2 else "many"
 
@@ -84,8 +120,7 @@ class Observation:
     l4s_mbit, classic_mbit
         Goodput of each side, Mbit/s.
     l4s_ms, classic_ms
-        Round-trip time of each side, ms: the base's and the mean wait of its packets at the bottleneck. The study took
-        the mean of the senders' smoothed ones.
+        Round-trip time of each side, ms: the mean of its senders' smoothed ones over time, as the study has it.
     """
 
     seed: int
@@ -123,19 +158,44 @@ class Evidence(kit.Evidence[Cell, Observation]):
 
 @lru_cache(maxsize=1)
 def measured() -> dict[Cell, Observation]:
-    """Return the means over the trials of the study's bed in each cell of the claims; 0 in place of a seed.
+    """Return the means over the trials of the study's bed, in each cell that is known; 0 in place of a seed.
 
     They are in `measured.csv`, computed from what the authors published (fatihsarpkaya/L4S-PAM2025), to a tenth.
     """
-    text = files("sojourn.papers.l4s_pam2025").joinpath("measured.csv").read_text(encoding="utf-8")
     found = {}
-    for row in csv.DictReader(text.splitlines()):
-        flows = int(row["l4s_flows"]), int(row["classic_flows"])
+    for row in _rows():
         mbit = float(row["l4s_mbit"]), float(row["classic_mbit"])
         l4s_ms, classic_ms = (float(row[name]) if row[name] else None for name in ("l4s_ms", "classic_ms"))
-        cell = Cell(row["l4s"], row["classic"], row["aqm"], float(row["bdp"]), *flows)
-        found[cell] = Observation(seed=0, l4s_mbit=mbit[0], classic_mbit=mbit[1], l4s_ms=l4s_ms, classic_ms=classic_ms)
+        found[_cell(row)] = Observation(
+            seed=0, l4s_mbit=mbit[0], classic_mbit=mbit[1], l4s_ms=l4s_ms, classic_ms=classic_ms
+        )
     return found
+
+
+@lru_cache(maxsize=1)
+def claimed() -> frozenset[Cell]:
+    """Return those of the measured cells that claims speak of."""
+    return frozenset(_cell(row) for row in _rows() if row["claims"])
+
+
+def _rows() -> list[dict[str, str]]:
+    text = files("sojourn.papers.l4s_pam2025").joinpath("measured.csv").read_text(encoding="utf-8")
+    return list(csv.DictReader(text.splitlines()))
+
+
+def _cell(row: Mapping[str, str]) -> Cell:
+    flows = int(row["l4s_flows"]), int(row["classic_flows"])
+    return Cell(row["l4s"], row["classic"], row["aqm"], float(row["bdp"]), *flows, float(row["base_ms"]))
+
+
+def share(run: Observation) -> float:
+    """Return what of the goodput the L4S side has, per cent."""
+    return 100 * run.l4s_mbit / (run.l4s_mbit + run.classic_mbit)
+
+
+def flows_of(cell: Cell) -> str:
+    """Return in words how many flows a cell has."""
+    return "many" if cell.part == "many" else "one each"
 
 
 def observe(run: Run, cell: Cell) -> Observation:
@@ -143,6 +203,6 @@ def observe(run: Run, cell: Cell) -> Observation:
     flows = run.record["flows"]
     sides = flows[: cell.l4s_flows], flows[cell.l4s_flows :]
     mbit = [sum(one["goodput_mbit"] for one in side) for side in sides]
-    waits = [[one["sojourn_ms"]["mean"] for one in side if one["sojourn_ms"]["mean"] is not None] for side in sides]
-    l4s_ms, classic_ms = (BASE_MS + sum(each) / len(each) if each else None for each in waits)
+    times = [[value for one in side if (value := one["mean_srtt_ms"]) is not None] for side in sides]
+    l4s_ms, classic_ms = (sum(each) / len(each) if each else None for each in times)
     return Observation(seed=run.seed, l4s_mbit=mbit[0], classic_mbit=mbit[1], l4s_ms=l4s_ms, classic_ms=classic_ms)

@@ -5,13 +5,8 @@ from __future__ import annotations
 from sojourn.papers.kit.claims import Judges
 from sojourn.papers.kit.evidence import BySeed
 from sojourn.papers.kit.rules import Vocabulary
-from sojourn.papers.l4s_pam2025.evidence import Cell, Evidence, Observation, measured
+from sojourn.papers.l4s_pam2025.evidence import Cell, Evidence, Observation, measured, share
 from sojourn.papers.l4s_pam2025.plan import CONTROLLED
-
-
-def share(run: Observation) -> float:
-    """Return what of the goodput the L4S side has, per cent."""
-    return 100 * run.l4s_mbit / (run.l4s_mbit + run.classic_mbit)
 
 
 def share_off(evidence: Evidence, cell: Cell) -> BySeed:

@@ -11,26 +11,18 @@ from sojourn.errors import ParamError
 from sojourn.papers.kit import execute
 from sojourn.papers.kit.execute import Means
 from sojourn.papers.kit.paper import Profile
-from sojourn.papers.l4s_pam2025.evidence import BASE_MS, Cell, Evidence, Observation, measured, observe
+from sojourn.papers.l4s_pam2025.evidence import SENDERS, Cell, Evidence, Observation, claimed, measured, observe
 from sojourn.scenario import Flow, Scenario, Tcp
 from sojourn.store.run import Run
 
 CONTROL, PAIR, MANY = PARTS = ("control", "pair", "many")
-#: Bytes of a bandwidth-delay product: 100 Mbit/s for the base RTT.
-BDP_BYTES = round(100_000_000 * BASE_MS / 8000)
+#: Of the bottleneck.
+RATE_MBIT = 100
+#: By the base RTT, ms: the target or threshold of every discipline that has one. The notebook has 5 ms for 10 ms. Of
+#: 2 ms it says nothing, but it leaves cells out whose buffer is shorter than the threshold, and with 2 ms there are
+#: cells of half a BDP.
+THRESHOLD_MS = {10.0: 5, 2.0: 1}
 
-#: Of each sender its congestion control and its ECN.
-ECN, NO_ECN, ACCURATE_ECN = "ECN", "no ECN", "accurate ECN feedback"
-CONTROLS = {
-    "prague": ("prague", ACCURATE_ECN),
-    "prague_fallback": ("prague", ACCURATE_ECN),
-    "cubic": ("cubic", NO_ECN),
-    "cubic_ecn": ("cubic", ECN),
-    "bbr3": ("bbr3", NO_ECN),
-    "bbr3_ecn": ("bbr3", ECN),
-}
-#: What a sender needs that has no congestion control here.
-LACKING = {"prague": "TCP Prague", "bbr3": "BBRv3"}
 #: Where two classic flows of one kind are each other's control.
 CONTROLLED = ("fifo", "codel", "codel_drop", "pie_drop", "fq_codel")
 
@@ -39,35 +31,40 @@ Planned = execute.Planned[Cell]
 
 def qdisc(cell: Cell) -> str:
     """Return the bottleneck as `tc` spells it; of packets it holds those of the buffer, and one."""
-    limit = round(cell.bdp * BDP_BYTES)
+    limit = round(cell.bdp * RATE_MBIT * 1000 * cell.base_ms / 8)
     packets = limit // 1500 + 1
-    codel = f"limit {packets} target 5ms interval 100ms"
-    fq = f"fq limit {packets} flow_limit {packets} ce_threshold 5ms"
+    target = f"{THRESHOLD_MS[cell.base_ms]}ms"
+    codel = f"limit {packets} target {target} interval 100ms"
+    fq = f"fq limit {packets} flow_limit {packets} ce_threshold {target}"
     return {
         "fifo": f"bfifo limit {limit}",
         "fq": fq,
         "one_queue_fq": f"{fq} orphan_mask 0",
         "codel": f"codel {codel} ecn",
         "codel_drop": f"codel {codel} noecn",
-        "pie_drop": f"pie limit {packets} target 5ms noecn",
+        "pie_drop": f"pie limit {packets} target {target} noecn",
         "fq_codel": f"fq_codel {codel} ecn",
         "fq_codel_l4s": f"fq_codel {codel} ecn ce_threshold 1ms ce_threshold_selector 0x01/0x01",
         # The authors note that their buffer was not set here.
-        "dualpi2": "dualpi2 target 5ms",
+        "dualpi2": f"dualpi2 target {target}",
     }[cell.aqm]
 
 
 def lacks(cell: Cell) -> tuple[str, ...]:
-    """Return what a cell needs that the simulator has not, each thing in words; nothing if it can be run."""
-    sides = [CONTROLS[side] for side in (cell.l4s, cell.classic)]
+    """Return the senders of a cell that the simulator has not, each in words; nothing if it can be run."""
     known = _native.congestion_controls()
-    return tuple(LACKING[control] for control, _ in sides if control not in known)
+    sides = dict.fromkeys((cell.l4s, cell.classic))
+    return tuple(SENDERS[side].title for side in sides if SENDERS[side].control not in known)
 
 
-def cells(parts: Iterable[str] = PARTS) -> list[Cell]:
-    """Return the cells of parts, also those that cannot be run: all that were measured, and pairs of ours."""
+def cells(parts: Iterable[str] = PARTS, *, others: bool = False) -> list[Cell]:
+    """Return the cells of parts, also those that cannot be run: those that claims speak of, and pairs of ours.
+
+    With `others` they are all cells that were measured.
+    """
     control = [Cell(one, one, aqm) for aqm in CONTROLLED for one in ("cubic", "cubic_ecn")]
-    return [cell for cell in (*control, *measured()) if cell.part in parts]
+    stated = [cell for cell in measured() if others or cell in claimed()]
+    return [cell for cell in (*control, *stated) if cell.part in parts]
 
 
 def missing(planned: Iterable[Cell]) -> list[str]:
@@ -95,11 +92,24 @@ class Bed:
     parts: tuple[str, ...] = PARTS
     seed: int = 1
 
+    def cells(self) -> list[Cell]:
+        """Return the cells of the parts, also those that cannot be run."""
+        return cells(self.parts, others=self.profile.other_repeat > 0)
+
+    def repeat(self, cell: Cell) -> int:
+        """Return how often a cell is run."""
+        return self.profile.other_repeat if cell.part != CONTROL and cell not in claimed() else self.profile.repeat
+
     def scenario(self, cell: Cell) -> Scenario:
         """Return the scenario of a cell that can be run, with the first seed."""
         sides = ((cell.l4s, cell.l4s_flows, "l4s"), (cell.classic, cell.classic_flows, "classic"))
         flows = tuple(
-            Flow(name=f"{side}_{place}", direction="up", congestion_control=CONTROLS[sender][0])
+            Flow(
+                name=f"{side}_{place}",
+                direction="up",
+                congestion_control=SENDERS[sender].control,
+                ecn=SENDERS[sender].ecn,
+            )
             for sender, number, side in sides
             for place in range(1, number + 1)
         )
@@ -107,15 +117,17 @@ class Bed:
             experiment="l4s_pam2025",
             duration=self.profile.duration,
             lead="0s",
-            up="100mbit",
-            down="100mbit",
-            rtt=f"{BASE_MS:g}ms",
+            up=f"{RATE_MBIT}mbit",
+            down=f"{RATE_MBIT}mbit",
+            rtt=f"{cell.base_ms:g}ms",
             qdisc_up=qdisc(cell),
             qdisc_down="pfifo limit 1000",
-            # Prague has accurate feedback of itself, whatever the others have.
+            # Linux's TCP hands several segments down at once although the bed's devices had their offloads off.
             tcp=Tcp(
-                ecn=CONTROLS[cell.classic][1] == ECN,
+                gso=True,
+                ecn=cell.classic == "bbr3_low",
                 prague_fallback=True if cell.l4s == "prague_fallback" else None,
+                ecn_low=True if cell.classic == "bbr3_low" else None,
             ),
             flows=flows,
             seed=self.seed,
@@ -138,13 +150,13 @@ def plan(bed: Bed) -> Sequence[Planned]:
     ParamError
         If there are none.
     """
-    planned = cells(bed.parts)
+    planned = bed.cells()
     there = [cell for cell in planned if not lacks(cell)]
     if not there:
         most = missing(planned)[0].rstrip(".")
         message = f"only is {','.join(bed.parts)!r}, but nothing of it can be run yet: {most}"
         raise ParamError(message)
-    return execute.repeats((cell, bed.scenario(cell), bed.profile.repeat) for cell in there)
+    return execute.repeats((cell, bed.scenario(cell), bed.repeat(cell)) for cell in there)
 
 
 def reproduce(bed: Bed, means: Means) -> Outcome:

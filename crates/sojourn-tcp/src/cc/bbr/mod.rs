@@ -240,6 +240,10 @@ impl CongestionControl for Bbr {
         (self.0.pacing_rate > 0).then_some(self.0.pacing_rate)
     }
 
+    fn longest_train(&self, usual: u32, rate: u64, _mss: u16) -> u32 {
+        usual.max(model::shortest_train(rate))
+    }
+
     fn is_app_limited(&self) -> bool {
         self.0.app_limited
     }

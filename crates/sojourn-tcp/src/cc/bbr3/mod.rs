@@ -14,7 +14,7 @@ mod startup;
 mod tests;
 
 use super::bbr::aggregation::Aggregation;
-use super::bbr::model::{BW_SCALE, GAIN_UNIT, bytes_a_second, interval, micros};
+use super::bbr::model::{BW_SCALE, GAIN_UNIT, bytes_a_second, interval, micros, shortest_train};
 use super::{Ack, CaState, CongestionControl, Listed, LostSegment, Needs, RateSample, Restart, Start, Window};
 use crate::variant::Variant;
 use bounds::{Latest, MaxBandwidth, ShortTerm, looser};
@@ -346,6 +346,10 @@ impl CongestionControl for Bbr3 {
 
     fn pacing_rate(&self) -> Option<u64> {
         (self.0.pacing_rate > 0).then_some(self.0.pacing_rate)
+    }
+
+    fn longest_train(&self, usual: u32, rate: u64, _mss: u16) -> u32 {
+        usual.max(shortest_train(rate))
     }
 
     fn is_app_limited(&self) -> bool {

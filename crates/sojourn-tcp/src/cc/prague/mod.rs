@@ -308,4 +308,9 @@ impl CongestionControl for Prague {
     fn pacing_rate(&self) -> Option<u64> {
         self.pace
     }
+
+    /// What leaves in 2^-12 s, and two at least (`prague_burst_shift`, `prague_tso_segs`).
+    fn longest_train(&self, _usual: u32, rate: u64, mss: u16) -> u32 {
+        u32::try_from((rate / u64::from(mss)) >> 12).unwrap_or(u32::MAX).max(2)
+    }
 }

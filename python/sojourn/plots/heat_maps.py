@@ -1,0 +1,109 @@
+"""Heat maps of numbers, side by side: what a test bed measured beside what was run here."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.cm import ScalarMappable
+from matplotlib.colors import LogNorm, Normalize
+from matplotlib.figure import Figure
+
+from sojourn.plots import style
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Maps:
+    """Maps with the same colours.
+
+    Attributes
+    ----------
+    label
+        What the numbers are, with their unit.
+    panels
+        Title and numbers, by row and column.
+    bounds
+        What the two ends of the colours are; `None`: the least and the largest number, on a logarithmic scale.
+    colours
+        The name of matplotlib's colours.
+    """
+
+    label: str
+    panels: Sequence[tuple[str, Mapping[tuple[str, str], float]]]
+    bounds: tuple[float, float] | None = None
+    colours: str = "YlGnBu"
+
+
+def heat_maps(lines: Sequence[Maps], *, across: str, title: str) -> Figure:
+    """Draw a line of panels for each of `lines`; rows and columns of all panels are alike, in the order of the numbers.
+
+    Parameters
+    ----------
+    lines
+        What is drawn.
+    across
+        What the columns are, with their unit.
+    title
+        Above the figure.
+    """
+    places = [place for maps in lines for _, numbers in maps.panels for place in numbers]
+    rows, columns = ([*dict.fromkeys(place[i] for place in places)] for i in (0, 1))
+    wide = max(len(maps.panels) for maps in lines)
+    with style.house_style():
+        figure = Figure(
+            figsize=((0.62 * len(columns) + 0.7) * wide + 3.0, (0.34 * len(rows) + 0.9) * len(lines) + 0.6),
+            layout="constrained",
+        )
+        grid = figure.subplots(len(lines), wide, squeeze=False, sharey=True)
+        for maps, axes in zip(lines, grid, strict=True):
+            norm = _norm(maps)
+            for axis, (name, numbers) in zip(axes, maps.panels, strict=False):
+                _panel(axis, numbers, (rows, columns), norm, maps.colours)
+                axis.set_title(name, fontsize=10.5)
+                axis.set_xlabel(across)
+            for axis in axes[len(maps.panels) :]:
+                axis.set_visible(False)
+            bar = figure.colorbar(ScalarMappable(norm, maps.colours), ax=axes, pad=0.01)
+            bar.set_label(maps.label)
+            bar.outline.set_visible(False)
+        figure.suptitle(title, x=0.01, ha="left", fontsize=12, weight="bold")
+    return figure
+
+
+def _norm(maps: Maps) -> Normalize:
+    if maps.bounds is not None:
+        return Normalize(*maps.bounds)
+    values = [value for _, numbers in maps.panels for value in numbers.values()]
+    return LogNorm(min(values), max(values)) if min(values) < max(values) else Normalize(min(values), max(values) + 1)
+
+
+def _panel(
+    axis: Axes,
+    numbers: Mapping[tuple[str, str], float],
+    names: tuple[Sequence[str], Sequence[str]],
+    norm: Normalize,
+    colours: str,
+) -> None:
+    rows, columns = names
+    values = np.array([[numbers.get((row, column), np.nan) for column in columns] for row in rows])
+    mesh = axis.pcolormesh(np.ma.masked_invalid(values), cmap=colours, norm=norm, edgecolors="white", linewidth=1.2)
+    for (row, column), value in np.ndenumerate(values):
+        if not np.isnan(value):
+            red, green, blue, _ = mesh.cmap(norm(value))
+            dark = 0.3 * red + 0.6 * green + 0.1 * blue < 0.5
+            axis.text(
+                column + 0.5,
+                row + 0.5,
+                f"{value:.0f}" if value >= 10 else f"{value:.1f}",
+                ha="center",
+                va="center",
+                fontsize=8.5,
+                color="white" if dark else style.INK,
+            )
+    axis.set_xticks([place + 0.5 for place in range(len(columns))], columns)
+    axis.set_yticks([place + 0.5 for place in range(len(rows))], rows)
+    axis.set_ylim(len(rows), 0)
+    axis.grid(visible=False)
+    axis.tick_params(length=0)
