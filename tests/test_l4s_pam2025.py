@@ -82,6 +82,10 @@ CONTRARY: dict[str, tuple[Cell, dict[str, Any]]] = {
 }
 
 
+#: Claims about how many cells of a part are near to the bed's.
+FAR = {"l4s-c4": PAIR, "l4s-c5": MANY}
+
+
 def on_supporting_runs(name: str, _patch: pytest.MonkeyPatch) -> dict[str, Any]:
     """Return what becomes of a claim on what was measured."""
     return judged(name, world())
@@ -89,6 +93,8 @@ def on_supporting_runs(name: str, _patch: pytest.MonkeyPatch) -> dict[str, Any]:
 
 def on_contradicting_runs(name: str, _patch: pytest.MonkeyPatch) -> dict[str, Any]:
     """Return what becomes of a claim where one cell is otherwise."""
+    if name in FAR:
+        return judged(name, world({cell: ALL_PRAGUE for cell in measured() if cell.part == FAR[name]}))
     return judged(name, world(dict([CONTRARY[name]])))
 
 

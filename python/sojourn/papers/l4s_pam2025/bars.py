@@ -100,9 +100,7 @@ def table(found: Sequence[Compared]) -> Table:
     }
     order = sorted(groups, key=lambda key: (key[0] != "one each", key[1] != "all", key[1] in BOTTLENECKS.values()))
     counts = {key: {name: sum(map(test, groups[key])) for name, test in tests.items()} for key in order}
-    records = [
-        {"flows": flows, "of": of, "cells": len(groups[flows, of]), **counts[flows, of]} for flows, of in order
-    ]
+    records = [{"flows": flows, "of": of, "cells": len(groups[flows, of]), **counts[flows, of]} for flows, of in order]
     rows = [
         (*key, str(len(groups[key])), *(_part(counts[key][name], len(groups[key])) for name in tests)) for key in order
     ]

@@ -1,12 +1,17 @@
-"""The judges of the claims about L4S: what the rules speak of; no claim needs a function."""
+"""The judges of the claims about L4S: what the rules speak of, and how many cells are near to the bed's."""
 
 from __future__ import annotations
 
+from functools import partial
+
+from sojourn.errors import SojournError
 from sojourn.papers.kit.claims import Judges
 from sojourn.papers.kit.evidence import BySeed
 from sojourn.papers.kit.rules import Vocabulary
+from sojourn.papers.kit.verdict import Judgement, all_of, exact
+from sojourn.papers.l4s_pam2025.bars import compared
 from sojourn.papers.l4s_pam2025.evidence import Cell, Evidence, Observation, measured, share
-from sojourn.papers.l4s_pam2025.plan import CONTROLLED
+from sojourn.papers.l4s_pam2025.plan import CONTROLLED, MANY, PAIR
 
 
 def share_off(evidence: Evidence, cell: Cell) -> BySeed:
@@ -19,6 +24,24 @@ def each_over_each(evidence: Evidence, cell: Cell) -> BySeed:
     """Return what an L4S flow has over what a classic one has."""
     flows = cell.classic_flows / cell.l4s_flows
     return evidence.by_seed(cell, lambda run: flows * run.l4s_mbit / run.classic_mbit if run.classic_mbit else None)
+
+
+def _cells_within(evidence: Evidence, *, part: str, bar: float) -> Judgement:
+    """Judge how many of the measured cells of a part are within the bars, per cent.
+
+    Raises
+    ------
+    SojournError
+        If not all that can be run were run.
+    """
+    there = [cell for cell in measured() if cell.part == part and not evidence.lacks(cell)]
+    found = [one for one in compared(evidence) if one.cell.part == part]
+    if len(found) < len(there):
+        missing = len(there) - len(found)
+        message = f"there are no runs of {missing} of {len(there)} cells; the profile paper has them all"
+        raise SojournError(message)
+    share = 100 * sum(one.within for one in found) / len(found)
+    return all_of([exact(f"cells within the bars, of {len(found)}", share, ">=", bar, "%")])
 
 
 def _describe(quantity: str, at: Cell, word: str, other: Cell | None) -> str:
@@ -49,4 +72,8 @@ JUDGES: Judges[Cell, Observation] = Judges(
         series={"share_off": share_off, "each_over_each": each_over_each},
         describe=_describe,
     ),
+    by_function={
+        "l4s-c4": partial(_cells_within, part=PAIR, bar=80),
+        "l4s-c5": partial(_cells_within, part=MANY, bar=75),
+    },
 )

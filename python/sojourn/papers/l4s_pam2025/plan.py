@@ -86,11 +86,14 @@ class Bed:
         Of the plan.
     seed
         Of the first repeat.
+    jitter
+        Time text: by how much packets may be late on either way.
     """
 
     profile: Profile
     parts: tuple[str, ...] = PARTS
     seed: int = 1
+    jitter: str = "0s"
 
     def cells(self) -> list[Cell]:
         """Return the cells of the parts, also those that cannot be run."""
@@ -120,6 +123,8 @@ class Bed:
             up=f"{RATE_MBIT}mbit",
             down=f"{RATE_MBIT}mbit",
             rtt=f"{cell.base_ms:g}ms",
+            jitter_up=self.jitter,
+            jitter_down=self.jitter,
             qdisc_up=qdisc(cell),
             qdisc_down="pfifo limit 1000",
             # Linux's TCP hands several segments down at once although the bed's devices had their offloads off.

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 def reproduction(request: Request) -> Reproduction[Outcome]:
     """Return the study as it is asked for."""
-    bed = Bed(profile=request.profile, parts=request.run_parts, seed=request.seed)
+    bed = Bed(profile=request.profile, parts=request.run_parts, seed=request.seed, **request.settings)
     planned = bed.cells()
     there = sum(not lacks(cell) for cell in planned)
     return Reproduction(
