@@ -48,6 +48,11 @@ impl Pacer {
         self.waits.then_some(self.next)
     }
 
+    /// From when on a segment may leave.
+    pub(crate) fn next(&self) -> Time {
+        self.next
+    }
+
     /// How long until the next segment may leave: by so much other timers are later (`tcp_pacing_delay`).
     pub(crate) fn delay(&self, now: Time) -> Duration {
         self.next.since(now)

@@ -105,6 +105,11 @@ impl<R: LossRecovery> Machine<R> {
         self.rates.as_ref()?.pacer.as_ref()?.due()
     }
 
+    /// From when on a paced sender may send.
+    pub(super) fn pacing_next(&self) -> Option<Time> {
+        self.rates.as_ref()?.pacer.as_ref().map(Pacer::next)
+    }
+
     /// Time has passed: what waited may leave.
     pub(crate) fn pace_on_timeout(&mut self, now: Time) {
         if let Some(pacer) = self.rates.as_mut().and_then(|rates| rates.pacer.as_mut()) {

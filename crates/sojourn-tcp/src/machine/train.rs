@@ -96,11 +96,12 @@ impl<R: LossRecovery> Machine<R> {
 
     /// Whether the sender, whose window has `room` segments, may wait for more room.
     fn may_wait(&self, room: u32, now: Time) -> bool {
-        let last = self.burst.last_send.unwrap_or(Time::ZERO);
+        // Of a paced flow the time from which it may send again counts (`tcp_wstamp_ns`).
+        let last = self.pacing_next().or(self.burst.last_send).unwrap_or(Time::ZERO);
         if self.episode.state >= CaState::Recovery || now.since(last) > RECENT {
             return false;
         }
-        if room >= self.window.cwnd / DIVISOR {
+        if room * DIVISOR >= self.window.cwnd {
             return false;
         }
         // An acknowledgement is near where the oldest segment left half a round trip ago.
