@@ -40,6 +40,7 @@ impl LossRecovery for Fack {
     const PRR_ALWAYS_ADDS: bool = true;
     const HEEDS_DEVICE: bool = false;
     const TRAIN_RTT_SHIFT: Option<u32> = None;
+    const PUSHES_TRAINS: bool = false;
     const REPAIR_CLOCK: bool = false;
     const COUNTS_DUPLICATES: bool = false;
     const AVOIDS_AT_THRESHOLD: bool = false;

@@ -106,6 +106,7 @@ impl LossRecovery for Rack {
     const PRR_ALWAYS_ADDS: bool = false;
     const HEEDS_DEVICE: bool = true;
     const TRAIN_RTT_SHIFT: Option<u32> = Some(9);
+    const PUSHES_TRAINS: bool = true;
     const REPAIR_CLOCK: bool = true;
     const COUNTS_DUPLICATES: bool = true;
     const AVOIDS_AT_THRESHOLD: bool = true;

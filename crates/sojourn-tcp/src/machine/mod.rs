@@ -49,6 +49,8 @@ pub(crate) trait LossRecovery: Clone + fmt::Debug + Default {
     /// A short round trip lengthens trains: by a largest one, halved for each 2^this microseconds of the least round
     /// trip (`tcp_tso_rtt_log`, of Linux 5.18 and later).
     const TRAIN_RTT_SHIFT: Option<u32>;
+    /// The last segment of a train has PSH.
+    const PUSHES_TRAINS: bool;
     /// The clock of the first retransmission stops once none is out, and without it all is only late. Source: Linux
     /// 6.1 `tcp_retrans_stamp_cleanup`, `tcp_any_retrans_done`, `tcp_packet_delayed`.
     const REPAIR_CLOCK: bool;

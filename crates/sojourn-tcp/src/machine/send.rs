@@ -161,7 +161,7 @@ impl<R: LossRecovery> Machine<R> {
             flags |= Flags::CWR;
             self.episode.send_cwr = false;
         }
-        if self.buffer.takes_push(self.nxt) {
+        if self.buffer.takes_push(self.nxt) || self.ends_train() {
             flags |= Flags::PSH;
             self.board.push_last();
         }

@@ -16,6 +16,8 @@ const RECENT: Duration = Duration::from_millis(1);
 pub(super) struct Train {
     /// Segments of it that are still to leave.
     left: u32,
+    /// Segments that it began with.
+    length: u32,
     /// Segments that the pacer is still to be charged for.
     charge: u32,
     /// The window has room, but the sender waits until a longer train fits.
@@ -33,6 +35,12 @@ impl<R: LossRecovery> Machine<R> {
     #[inline]
     pub(super) fn waits_for_train(&self) -> bool {
         self.train.is_some_and(|train| train.waits)
+    }
+
+    /// Whether the segment that leaves is the last of a train, which asks its receiver to hurry: who reads it then
+    /// acknowledges at once. Source: Linux `tcp_write_xmit` since 5.4, "force a PSH flag on TSO packets".
+    pub(super) fn ends_train(&self) -> bool {
+        R::PUSHES_TRAINS && self.train.is_some_and(|train| train.length > 1 && train.left == 0)
     }
 
     /// How many segments the pacer charges with the one that leaves: a whole train with its first.
@@ -65,8 +73,9 @@ impl<R: LossRecovery> Machine<R> {
         let longest = self.longest_train();
         train.waits = room < ready && room < longest && self.may_wait(room, now);
         if !train.waits {
-            train.charge = room.min(ready).min(longest).max(1);
-            train.left = train.charge - 1;
+            train.length = room.min(ready).min(longest).max(1);
+            train.charge = train.length;
+            train.left = train.length - 1;
         }
         self.train = Some(train);
         !train.waits
@@ -180,6 +189,16 @@ mod tests {
         assert_eq!(acknowledge(&mut client, 8, at(600)), 0);
         // The last train is more than a millisecond ago.
         assert_eq!(acknowledge(&mut client, 9, at(1_500)), 3);
+    }
+
+    #[test]
+    fn the_last_segment_of_a_train_asks_to_hurry() {
+        let (mut client, start) = trains(14, 8_000 * MSS);
+        let flags: Vec<_> = std::iter::from_fn(|| client.poll_transmit(start))
+            .map(|s| s.flags.has(Flags::PSH))
+            .collect();
+        let ends: Vec<_> = (1..=14).map(|k| k % 7 == 0).collect();
+        assert_eq!(flags, ends);
     }
 
     #[test]
