@@ -52,8 +52,8 @@ pub struct FlowScenario {
     pub direction: Direction,
     /// As `sojourn list` names them (default `"cubic"`); absent with the protocol `"udp"`.
     pub congestion_control: Option<Algorithm>,
-    /// Whether this flow negotiates ECN, and which (default: `tcp.ecn`, or with Prague `"accecn"`). Only the simulator
-    /// has flows that differ.
+    /// Whether this flow negotiates ECN, and which (default: `tcp.ecn`, or with `prague` and `bbr2-l4s` `"accecn"`). Only
+    /// the simulator has flows that differ.
     pub ecn: Option<EcnMode>,
     /// Base round-trip time (default: the path's).
     #[serde(default)]

@@ -1,7 +1,7 @@
 //! What the hosts of each back end, and what is between them, cannot do.
 
 use crate::{Backend, Direction, Scenario, ScenarioError, fail};
-use sojourn_tcp::cc::{RttControl, SlowStart};
+use sojourn_tcp::cc::{LaterBbrParams, RttControl, SlowStart};
 use sojourn_tcp::{EcnMode, ReceiveBuffer, Variant};
 use sojourn_units::Duration;
 
@@ -102,6 +102,11 @@ fn check_tcp(s: &Scenario, backend: Backend) -> Result<(), ScenarioError> {
             "true",
             "only google's Linux has it, with BBRv3, so only the simulator takes it",
         );
+    }
+    if tcp.bbr2_ecn_max_rtt != LaterBbrParams::ECN_MAX_RTT {
+        let value = tcp.bbr2_ecn_max_rtt.to_string();
+        let why = "Linux has no BBRv2, so only the simulator takes it";
+        return refuse("tcp.bbr2_ecn_max_rtt", &value, why);
     }
     if tcp.prague_fallback || tcp.prague_rtt != RttControl::default() {
         let why = "Linux has no Prague, so only the simulator takes it";

@@ -1,7 +1,7 @@
 //! What may be set on a connection.
 
 use crate::accecn::{AccEcnParams, EcnMode};
-use crate::cc::{self, Algorithm, PragueParams, RttControl};
+use crate::cc::{self, Algorithm, LaterBbrParams, PragueParams, RttControl};
 use crate::receiver::ReceiveMemory;
 use crate::variant::{Heads, ParamError, Variant};
 use schemars::JsonSchema;
@@ -59,10 +59,15 @@ pub struct TcpParams {
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub abe: bool,
     /// Whether the bottleneck marks at a shallow threshold, so that a mark tells of a short queue (default no). `bbr3`
-    /// answers marks only then, if its least round trip is 5 ms at most; its receiver echoes each mark once. It needs
-    /// `ecn`. It is what `ip route ... features ecn_low` is in google's Linux. Only the simulator takes it.
+    /// answers marks only then, if its least round trip is 5 ms at most; its receiver echoes each mark once. `bbr2` answers
+    /// marks without it, but its receiver echoes each mark once only with it. It needs `ecn`. It is what `ip route ...
+    /// features ecn_low` is in google's Linux with BBRv3. Only the simulator takes it.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub ecn_low: bool,
+    /// `bbr2` answers marks if its least round trip is no longer (default 5ms; 0s: however long it is). Only the simulator
+    /// takes it.
+    #[serde(skip_serializing_if = "is_usual_bound")]
+    pub bbr2_ecn_max_rtt: Duration,
     /// Whether the receiver delays acknowledgements (RFC 1122 section 4.2.3.2); otherwise each segment is acknowledged.
     pub delayed_ack: bool,
     /// Whether TCP hands several segments down as one packet, which leave back to back (GSO; default no). A train has what
@@ -192,6 +197,11 @@ mod hystart {
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands a reference over")]
+fn is_usual_bound(bound: &Duration) -> bool {
+    *bound == LaterBbrParams::ECN_MAX_RTT
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands a reference over")]
 fn is_rate(control: &RttControl) -> bool {
     *control == RttControl::Rate
 }
@@ -218,6 +228,7 @@ impl Default for TcpParams {
             abe: false,
             ecn_low: false,
             gso: false,
+            bbr2_ecn_max_rtt: LaterBbrParams::ECN_MAX_RTT,
             delayed_ack: true,
             min_rto: Duration::from_millis(200),
             max_rto: crate::rtt::RTO_MAX,
@@ -243,6 +254,8 @@ impl TcpParams {
     pub fn seeded(&self, seed: u64) -> Self {
         let mut params = self.clone();
         params.cc.bbr.seed = seed;
+        params.cc.bbr2.seed = seed;
+        params.cc.bbr2_l4s.seed = seed;
         params.cc.bbr3.seed = seed;
         params
     }
@@ -256,6 +269,10 @@ impl TcpParams {
     /// What is set on the controls, with the keys that are a control's own.
     pub(crate) fn controls(&self) -> cc::Params {
         cc::Params {
+            bbr2: LaterBbrParams {
+                ecn_max_rtt: self.bbr2_ecn_max_rtt,
+                ..self.cc.bbr2
+            },
             prague: PragueParams {
                 fallback: self.prague_fallback,
                 rtt: self.prague_rtt,
@@ -306,6 +323,12 @@ impl TcpParams {
             "tcp.ecn_low",
             self.ecn_low.to_string(),
             "false without tcp.ecn, whose marks it is about",
+        )?;
+        check(
+            self.bbr2_ecn_max_rtt <= Duration::from_secs(1),
+            "tcp.bbr2_ecn_max_rtt",
+            self.bbr2_ecn_max_rtt.to_string(),
+            "0s to 1s",
         )?;
         check(
             self.ecn != EcnMode::Accurate || self.variant != Variant::Linux314,

@@ -1,7 +1,7 @@
 //! Congestion control: one file an algorithm, and the one list of them.
 
 mod bbr;
-mod bbr3;
+mod bbr2_3;
 mod cubic;
 mod dctcp;
 #[cfg(test)]
@@ -16,7 +16,7 @@ mod state;
 mod window;
 
 pub use bbr::{Bbr, BbrParams};
-pub use bbr3::{Bbr3, Bbr3Params};
+pub use bbr2_3::{Bbr2, Bbr2L4s, Bbr3, LaterBbrParams};
 pub use cubic::{Cubic, CubicParams, SlowStart};
 pub use dctcp::Dctcp;
 #[cfg(test)]
@@ -180,8 +180,10 @@ pub trait Listed: CongestionControl + Sized {
     /// Linux has it, so that hosts with a kernel's TCP can use it.
     const IN_LINUX: bool = true;
     /// Its answer to marks is scalable (RFC 9331 section 4.3): AccECN is negotiated whatever `tcp.ecn` says, and all that
-    /// is sent has ECT(1). If the other end has no AccECN, the connection has Reno instead, without ECN.
+    /// is sent has ECT(1). If the other end has no AccECN, the connection has no ECN.
     const SCALABLE: bool = false;
+    /// A scalable control without AccECN gives way to Reno; else it goes on, and nothing is marked.
+    const GIVES_WAY: bool = true;
     /// What it needs; CUBIC and Reno nothing.
     const NEEDS: Needs = Needs::NONE;
     /// How many windows a send buffer has room for. Source: Linux `tcp_sndbuf_expand`.
@@ -284,10 +286,10 @@ macro_rules! controls {
         }
 
         impl Controller {
-            /// Whether its answer to marks is scalable.
-            pub(crate) const fn is_scalable(&self) -> bool {
+            /// Whether Reno takes its place if there is no AccECN.
+            pub(crate) const fn gives_way(&self) -> bool {
                 match self {
-                    $($(#[cfg($when)])? Self::$Name(_) => <$Name as Listed>::SCALABLE,)+
+                    $($(#[cfg($when)])? Self::$Name(_) => <$Name as Listed>::SCALABLE && <$Name as Listed>::GIVES_WAY,)+
                 }
             }
         }
@@ -359,6 +361,10 @@ controls! {
     LedbatPlusPlus: ledbat_plus_plus,
     /// [`Bbr3`]: draft-ietf-ccwg-bbr, and ECN as google's Linux has it.
     Bbr3: bbr3,
+    /// [`Bbr2`]: version 2, as google's Linux had it.
+    Bbr2: bbr2,
+    /// [`Bbr2L4s`]: version 2 as L4STeam's Linux has it, with ECT(1).
+    Bbr2L4s: bbr2_l4s,
     /// [`Prague`]: RFC 9331 section 4, as L4STeam's Linux has it.
     Prague: prague,
     /// [`Fixed`].

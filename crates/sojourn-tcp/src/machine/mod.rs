@@ -238,7 +238,7 @@ impl<R: LossRecovery> Machine<R> {
         self.ecn = agreed == EcnMode::Classic;
         self.accurate = agreed == EcnMode::Accurate;
         self.stats.delivered_ce += u64::from(marked);
-        if self.cc.is_scalable() && !self.accurate {
+        if self.cc.gives_way() && !self.accurate {
             // A scalable answer to classic feedback would be none (RFC 9331 section 4.2). Source: L4STeam's
             // `prague_init`, which changes to Reno.
             self.cc = Controller::Reno(Reno::new(&(), crate::variant::Variant::Linux61));

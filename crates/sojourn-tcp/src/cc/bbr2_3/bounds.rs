@@ -92,10 +92,11 @@ impl State {
         }
     }
 
-    /// The round trip of losses is over: what this acknowledgement delivers begins the next. Source:
-    /// `bbr_advance_latest_delivery_signals`.
+    /// The round trip of losses is over: what this acknowledgement delivers begins the next. Version 3 does so when all
+    /// else is done, and not with an acknowledgement that may be of the tail loss probe. Source:
+    /// `bbr_advance_latest_delivery_signals`; `bbr2_update_congestion_signals`.
     pub(super) fn advance_latest(&mut self, sample: &RateSample, bw: u64) {
-        if self.loss_round_start && !sample.acks_probe {
+        if self.loss_round_start && !(self.version.is_third() && sample.acks_probe) {
             self.latest = Latest {
                 bw,
                 inflight: sample.delivered as u32,
@@ -113,6 +114,9 @@ impl State {
             self.adapt_short_term(window.cwnd);
             (self.loss_in_round, self.ecn_in_round) = (false, false);
         }
+        if !self.version.is_third() {
+            self.advance_latest(sample, bw);
+        }
     }
 
     /// Source: `bbr_reset_congestion_signals`.
@@ -128,11 +132,12 @@ impl State {
     ///
     /// Source: draft section 5.5.10.3 (AdaptLowerBoundsFromCongestion); google/bbr `bbr_adapt_lower_bounds`.
     fn adapt_short_term(&mut self, cwnd: u32) {
-        if self.is_probing() || !self.loss_in_round && !self.ecn_in_round {
+        let marked = self.ecn_in_round && self.marks.eligible;
+        if self.is_probing() || !self.loss_in_round && !marked {
             return;
         }
         let inflight = self.short_term.inflight.unwrap_or(cwnd);
-        let after_marks = self.ecn_in_round.then(|| self.marks.cut(inflight));
+        let after_marks = marked.then(|| self.marks.cut(inflight));
         let mut after_losses = inflight;
         if self.loss_in_round {
             let bw = self.short_term.bw.unwrap_or_else(|| self.max_bw.get());
@@ -222,25 +227,34 @@ impl State {
 
     // ---------------------------------------------------------------- losses
 
+    /// Saves what losses may change, in case they were none.
+    pub(super) fn save_bounds(&mut self) {
+        self.undo = Undo {
+            mode: None,
+            short_term: self.short_term,
+            inflight_longterm: self.inflight_longterm,
+        };
+    }
+
     /// What an episode of losses begins from is saved before the first of them reduces anything, as the draft has it
-    /// (section 5.5.11.1). Source: `bbr_note_loss`; draft section 5.5.10.2 (NoteLoss).
+    /// (section 5.5.11.1); with version 2 when recovery begins. Source: `bbr_note_loss`; draft section 5.5.10.2 (NoteLoss).
     fn note_loss(&mut self) {
         if !self.loss_in_round {
             self.loss_round_end = self.delivered;
-            if self.recovery < CaState::Recovery {
-                self.undo = Undo {
-                    mode: None,
-                    short_term: self.short_term,
-                    inflight_longterm: self.inflight_longterm,
-                };
+            if self.version.is_third() && self.recovery < CaState::Recovery {
+                self.save_bounds();
             }
         }
         self.loss_in_round = true;
         self.loss_in_cycle = true;
     }
 
-    /// Source: `bbr_skb_marked_lost`, `bbr_run_loss_probe_recovery`; draft section 5.5.10.2 (HandleLostPacket).
+    /// Version 2 does not hear of a loss that a tail loss probe has repaired. Source: `bbr_skb_marked_lost`,
+    /// `bbr_run_loss_probe_recovery`; draft section 5.5.10.2 (HandleLostPacket).
     pub(super) fn take_loss(&mut self, lost: &LostSegment, window: &Window) {
+        if lost.tx_in_flight.is_none() && !self.version.is_third() {
+            return;
+        }
         self.delivered = lost.delivered_in_all;
         self.note_loss();
         if !self.is_probe_sample {

@@ -1,21 +1,16 @@
-//! The numbers of BBR version 3.
+//! The numbers that BBR version 2 and version 3 share; [`super::version`] has the others.
 //!
 //! Where the draft and google's Linux differ, they are Linux's; docs/lab/bbr3.md has the list.
 
 use crate::cc::bbr::model::GAIN_UNIT;
 use sojourn_units::ticks::Ticks;
 
-/// 4 ln 2: the least gain with which the rate doubles each round trip (draft section 5.6.1).
-pub(super) const STARTUP_GAIN: u64 = GAIN_UNIT * 277 / 100 + 1;
 /// What drains the queue of start-up. Deviation from the draft, which has 0.5.
 pub(super) const DRAIN_GAIN: u64 = GAIN_UNIT * 1000 / 2885;
-/// Windows of bandwidth times delay that the congestion window has, and while the flow probes upwards.
-pub(super) const WINDOW_GAIN: u64 = 2 * GAIN_UNIT;
-pub(super) const UP_WINDOW_GAIN: u64 = WINDOW_GAIN + GAIN_UNIT / 4;
-/// The gain of pacing by which the flow probes upwards, and by which it drains what that has queued. Deviation from the
-/// draft, which drains by 0.90.
+/// The gain of pacing by which the flow probes upwards.
 pub(super) const UP_GAIN: u64 = GAIN_UNIT * 5 / 4;
-pub(super) const DOWN_GAIN: u64 = GAIN_UNIT * 91 / 100;
+/// A probe of version 2 ends once so much of the pipe is in flight.
+pub(super) const UP_INFLIGHT: u64 = GAIN_UNIT * 5 / 4;
 
 /// A flow keeps so many segments in flight at least.
 pub(super) const LEAST_WINDOW: u32 = 4;
@@ -23,9 +18,7 @@ pub(super) const LEAST_WINDOW: u32 = 4;
 /// The pipe is full after so many round trips in which the rate of delivery grew by less than this.
 pub(super) const FULL_ROUNDS: u32 = 3;
 pub(super) const FULL_GROWTH: u64 = GAIN_UNIT * 5 / 4;
-/// Start-up also ends if so many acknowledgements of a round trip in recovery told of losses, and too much was lost.
-pub(super) const FULL_LOSSES: u32 = 6;
-/// Or after so many round trips with too many marks.
+/// Start-up also ends after so many round trips with too many marks.
 pub(super) const FULL_MARKS: u32 = 2;
 
 /// More than this share lost is too much: 2 %, which is 5/256.
@@ -58,10 +51,11 @@ pub(super) const AGGREGATION_ROUNDS: u32 = 5;
 /// A send is larger by 64 KiB, halved for each 512 us of the least round trip.
 pub(super) const SEND_RTT_SHIFT: u32 = 9;
 pub(super) const SEND_OF_RTT: u64 = 65_536;
-/// `net.ipv4.tcp_min_tso_segs`.
+/// `net.ipv4.tcp_min_tso_segs`. With version 2 it is one below this rate, bytes in a second (`bbr_min_tso_rate`).
 pub(super) const SEND_LEAST: u64 = 2;
+pub(super) const SEND_ONE_BELOW: u64 = 1_200_000 / 8;
 
-/// Marks are answered if the least round trip is no longer, microseconds.
+/// Version 3 answers marks if the least round trip is no longer, microseconds; version 2 does unless it is told otherwise.
 pub(super) const ECN_MAX_RTT_US: u64 = 5_000;
 /// The weight of a new share of marks, which is the whole at first.
 pub(super) const ALPHA_GAIN: u64 = GAIN_UNIT / 16;
@@ -69,5 +63,3 @@ pub(super) const ALPHA_GAIN: u64 = GAIN_UNIT / 16;
 pub(super) const ECN_FACTOR: u64 = GAIN_UNIT / 3;
 /// More than this share marked is too much.
 pub(super) const ECN_THRESHOLD: u64 = GAIN_UNIT / 2;
-/// Once marks cease, the first step of the long-term bound is this share of it.
-pub(super) const ECN_REPROBE: u64 = GAIN_UNIT / 2;

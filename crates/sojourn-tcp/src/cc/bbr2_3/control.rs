@@ -1,9 +1,7 @@
 //! What the model comes to: the rate, and the window.
 
-use super::constants::{
-    DOWN_GAIN, DRAIN_GAIN, LEAST_WINDOW, SEND_LEAST, SEND_OF_RTT, SEND_RTT_SHIFT, STARTUP_GAIN, UP_GAIN,
-    UP_WINDOW_GAIN, WINDOW_GAIN,
-};
+use super::constants::{DRAIN_GAIN, LEAST_WINDOW, SEND_LEAST, SEND_OF_RTT, SEND_ONE_BELOW, SEND_RTT_SHIFT, UP_GAIN};
+use super::version::WINDOW_GAIN;
 use super::{Mode, Phase, State};
 use crate::cc::bbr::model::{self, GAIN_UNIT, bytes_a_second};
 use crate::cc::{RateSample, Window};
@@ -18,11 +16,12 @@ impl State {
 
     /// Source: `bbr_update_gains`; draft section 5.6.1.
     pub(super) fn set_gains(&mut self) {
+        let of = self.version.numbers();
         (self.pacing_gain, self.window_gain) = match self.mode {
-            Mode::StartUp => (STARTUP_GAIN, WINDOW_GAIN),
-            Mode::Drain => (DRAIN_GAIN, WINDOW_GAIN),
-            Mode::ProbeBw(Phase::Up) => (UP_GAIN, UP_WINDOW_GAIN),
-            Mode::ProbeBw(Phase::Down) => (DOWN_GAIN, WINDOW_GAIN),
+            Mode::StartUp => (of.startup_gain, of.startup_window_gain),
+            Mode::Drain => (DRAIN_GAIN, of.startup_window_gain),
+            Mode::ProbeBw(Phase::Up) => (UP_GAIN, of.up_window_gain),
+            Mode::ProbeBw(Phase::Down) => (of.down_gain, WINDOW_GAIN),
             Mode::ProbeBw(Phase::Cruise | Phase::Refill) => (GAIN_UNIT, WINDOW_GAIN),
             Mode::ProbeRtt => (GAIN_UNIT, GAIN_UNIT),
         };
@@ -41,7 +40,9 @@ impl State {
         let halvings = self.min_rtt.us >> SEND_RTT_SHIFT;
         let of_rtt = if halvings < 32 { SEND_OF_RTT >> halvings } else { 0 };
         let bytes = ((self.pacing_rate >> self.pacing_shift) + of_rtt).min(model::SEND_MAX);
-        (bytes / self.mss.max(1)).max(SEND_LEAST) as u32
+        let slow = !self.version.is_third() && self.pacing_rate < SEND_ONE_BELOW;
+        let least = if slow { 1 } else { SEND_LEAST };
+        (bytes / self.mss.max(1)).max(least) as u32
     }
 
     /// At least three sends, and two segments more to probe with. Source: `bbr_quantization_budget`; draft section

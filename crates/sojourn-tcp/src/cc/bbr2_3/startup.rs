@@ -1,6 +1,6 @@
 //! Start-up and drain: whether the pipe is full.
 
-use super::constants::{FULL_GROWTH, FULL_LOSSES, FULL_ROUNDS};
+use super::constants::{FULL_GROWTH, FULL_ROUNDS};
 use super::{Mode, State, Undo};
 use crate::cc::bbr::model::{GAIN_SCALE, GAIN_UNIT};
 use crate::cc::{CaState, RateSample, Threshold, Window};
@@ -8,11 +8,13 @@ use sojourn_units::Time;
 
 /// The estimator of a full pipe: three round trips without growth by a quarter.
 ///
+/// google's version 2 looks at the largest rate once a round trip, the others at each sample.
+///
 /// Source: draft section 5.3.1.2 (CheckFullBWReached); google/bbr `bbr_check_full_bw_reached`.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct FullPipe {
     /// The rate from which growth counts.
-    bw: u64,
+    pub(super) bw: u64,
     rounds: u32,
     /// It is full now, as far as the current probe tells.
     pub(super) now: bool,
@@ -50,7 +52,7 @@ impl State {
         self.loss_events = self.loss_events.saturating_add(u32::from(sample.losses > 0));
         if self.loss_round_start {
             if sample.sender.state == CaState::Recovery
-                && self.loss_events >= FULL_LOSSES
+                && self.loss_events >= self.version.numbers().full_losses
                 && self.is_inflight_too_high(sample)
             {
                 self.undo.mode = Undo::TO_STARTUP;
@@ -60,15 +62,24 @@ impl State {
         }
     }
 
-    /// Losses or marks tell that the pipe is full. Source: `bbr_handle_queue_too_high_in_startup`.
+    /// Losses or marks tell that the pipe is full. Version 3 allows what was delivered of late, if that is more. Source:
+    /// `bbr_handle_queue_too_high_in_startup`.
     pub(super) fn queue_too_long_in_startup(&mut self) {
         self.full.reached = true;
-        self.inflight_longterm = Some(self.inflight(self.max_bw.get(), GAIN_UNIT).max(self.latest.inflight));
+        let pipe = self.inflight(self.max_bw.get(), GAIN_UNIT);
+        let third = self.version.is_third();
+        self.inflight_longterm = Some(if third { pipe.max(self.latest.inflight) } else { pipe });
     }
 
+    /// Source: `bbr_check_full_bw_reached`, `bbr2_check_full_bw_reached`.
     pub(super) fn check_full(&mut self, sample: &RateSample, bw: u64) {
-        if !sample.app_limited {
+        if sample.app_limited {
+            return;
+        }
+        if self.version.sees_each_sample() {
             self.full.sample(bw, self.round_start);
+        } else if self.round_start && !self.full.reached {
+            self.full.sample(self.max_bw.get(), true);
         }
     }
 

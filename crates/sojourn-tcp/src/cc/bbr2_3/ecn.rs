@@ -1,6 +1,7 @@
 //! The share of marked segments, for paths that mark at a shallow threshold.
 
-use super::constants::{ALPHA_GAIN, ECN_FACTOR, ECN_MAX_RTT_US, ECN_THRESHOLD, FULL_MARKS};
+use super::Version;
+use super::constants::{ALPHA_GAIN, ECN_FACTOR, ECN_THRESHOLD, FULL_MARKS};
 use crate::cc::RateSample;
 use crate::cc::bbr::model::{GAIN_SCALE, GAIN_UNIT};
 
@@ -10,7 +11,8 @@ use crate::cc::bbr::model::{GAIN_SCALE, GAIN_UNIT};
 /// draft leaves ECN to later work.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Marks {
-    /// The flow answers marks: the path marks at a shallow threshold, and its round trip was short once.
+    version: Version,
+    /// The flow answers marks, because once it had cause to.
     pub(super) eligible: bool,
     /// The smoothed share; at first the whole, so that a flow answers at once if it starts into congestion.
     alpha: u64,
@@ -21,9 +23,10 @@ pub(super) struct Marks {
     rounds: u32,
 }
 
-impl Default for Marks {
-    fn default() -> Self {
+impl Marks {
+    pub(super) const fn new(version: Version) -> Self {
         Self {
+            version,
             eligible: false,
             alpha: GAIN_UNIT,
             delivered: 0,
@@ -31,9 +34,7 @@ impl Default for Marks {
             rounds: 0,
         }
     }
-}
 
-impl Marks {
     /// An acknowledgement.
     #[inline]
     pub(super) fn count(&mut self, sample: &RateSample) {
@@ -41,29 +42,36 @@ impl Marks {
         self.delivered_ce += u64::from(sample.marked.packets);
     }
 
-    /// A round trip begins. Answers whether start-up has met too many marks for too long.
-    pub(super) fn end_round(&mut self, ecn_low: bool, min_rtt_us: u64, in_startup: bool) -> bool {
-        self.eligible |= ecn_low && min_rtt_us <= ECN_MAX_RTT_US;
-        if !self.eligible || self.delivered == 0 {
+    /// A round trip begins, in which there is or is no `cause` to answer marks. Answers whether start-up has met too many
+    /// marks for too long. Version 2 keeps the share of marks before it answers them, version 3 does not.
+    pub(super) fn end_round(&mut self, cause: bool, in_startup: bool) -> bool {
+        self.eligible |= cause;
+        if !self.eligible && self.version.is_third() || self.delivered == 0 {
             return false;
         }
         let share = (self.delivered_ce << GAIN_SCALE) / self.delivered;
         let old = ((GAIN_UNIT - ALPHA_GAIN) * self.alpha) >> GAIN_SCALE;
         self.alpha = (old + ((ALPHA_GAIN * share) >> GAIN_SCALE)).min(GAIN_UNIT);
         (self.delivered, self.delivered_ce) = (0, 0);
-        if !in_startup {
+        if !in_startup || !self.eligible {
             return false;
         }
         self.rounds = if share >= ECN_THRESHOLD { self.rounds + 1 } else { 0 };
         self.rounds >= FULL_MARKS
     }
 
-    /// Whether too many of the segments of a sample were marked.
+    /// Whether too many of the segments of a sample were marked: more than half of them, or with version 2 half.
     #[inline]
     pub(super) fn too_many(&self, sample: &RateSample) -> bool {
-        sample.delivered_ce > 0
-            && self.eligible
-            && sample.delivered_ce > (sample.delivered * ECN_THRESHOLD) >> GAIN_SCALE
+        if sample.delivered_ce == 0 || sample.delivered == 0 || !self.eligible {
+            return false;
+        }
+        let threshold = (sample.delivered * ECN_THRESHOLD) >> GAIN_SCALE;
+        if self.version.is_third() {
+            sample.delivered_ce > threshold
+        } else {
+            sample.delivered_ce >= threshold
+        }
     }
 
     /// What is left of `inflight` after a round trip with marks.
@@ -88,14 +96,14 @@ mod tests {
             },
             ..RateSample::default()
         });
-        marks.end_round(true, 5_000, in_startup)
+        marks.end_round(true, in_startup)
     }
 
     /// Worked by hand from `bbr_update_ecn_alpha`: (240 x 256) >> 8 = 240, (240 x 240) >> 8 = 225, then 225 x 240 >> 8
     /// = 210 and 16 x 128 >> 8 = 8. A share of 218/256 leaves 256 - (218 x 85 >> 8) = 256 - 72 = 184 of 256.
     #[test]
     fn the_share_has_a_weight_of_a_sixteenth_and_a_third_of_it_is_given_up() {
-        let mut marks = Marks::default();
+        let mut marks = Marks::new(Version::Three);
         assert_eq!(
             marks.cut(256),
             256 - 85,
@@ -118,26 +126,49 @@ mod tests {
 
     #[test]
     fn start_up_ends_after_two_round_trips_with_half_of_the_segments_marked() {
-        let mut marks = Marks::default();
+        let mut marks = Marks::new(Version::Three);
         let ends = [50, 49, 50, 50].map(|marked| round(&mut marks, marked, true));
         assert_eq!(ends, [false, false, false, true]);
     }
 
-    /// 5 ms are short; and once the path was found so, it stays so.
-    #[test]
-    fn marks_count_on_short_paths_that_mark_at_a_shallow_threshold() {
-        let sample = |delivered_ce| RateSample {
+    fn sample(delivered_ce: u64) -> RateSample {
+        RateSample {
             delivered: 100,
             delivered_ce,
             ..RateSample::default()
-        };
-        let mut marks = Marks::default();
-        marks.end_round(false, 1_000, false);
-        marks.end_round(true, 5_001, false);
-        assert!(!marks.eligible && !marks.too_many(&sample(100)));
-        marks.end_round(true, 5_000, false);
-        marks.end_round(true, 50_000, false);
-        assert!(marks.eligible);
-        assert!(!marks.too_many(&sample(50)) && marks.too_many(&sample(51)));
+        }
+    }
+
+    /// `ce_ratio > ecn_thresh` in version 3, `>=` in version 2. Once there was cause to answer marks, they are answered.
+    #[test]
+    fn half_of_the_segments_marked_are_too_many_for_version_two_alone() {
+        for (version, most) in [(Version::Three, 50), (Version::Two, 49), (Version::TwoL4s, 49)] {
+            let mut marks = Marks::new(version);
+            marks.end_round(false, false);
+            assert!(!marks.eligible && !marks.too_many(&sample(100)));
+            marks.end_round(true, false);
+            marks.end_round(false, false);
+            assert!(marks.eligible);
+            assert!(
+                !marks.too_many(&sample(most)) && marks.too_many(&sample(most + 1)),
+                "{version:?}"
+            );
+        }
+    }
+
+    /// `bbr2_update_ecn_alpha` has the share of marks even if they are not answered: 256 x 240 >> 8 is 240, then 225.
+    #[test]
+    fn version_two_keeps_the_share_before_it_answers_marks() {
+        for (version, alpha) in [(Version::Two, 225), (Version::Three, 256)] {
+            let mut marks = Marks::new(version);
+            for _ in 0..2 {
+                marks.count(&RateSample {
+                    newly_delivered: 100,
+                    ..RateSample::default()
+                });
+                assert!(!marks.end_round(false, true));
+            }
+            assert_eq!(marks.alpha, alpha, "{version:?}");
+        }
     }
 }

@@ -1,6 +1,6 @@
 //! The cycle of probes for bandwidth: down, cruise, refill, up.
 
-use super::constants::{ECN_REPROBE, PROBE_RANDOM_ROUNDS, PROBE_RANDOM_US, PROBE_ROUNDS, PROBE_WAIT_US, UP_ROUNDS_MAX};
+use super::constants::{PROBE_RANDOM_ROUNDS, PROBE_RANDOM_US, PROBE_ROUNDS, PROBE_WAIT_US, UP_INFLIGHT, UP_ROUNDS_MAX};
 use super::{AckPhase, Mode, Phase, State};
 use crate::cc::bbr::model::{GAIN_SCALE, GAIN_UNIT, micros};
 use crate::cc::{CaState, RateSample, Window};
@@ -67,12 +67,16 @@ impl State {
         self.up_rounds = (self.up_rounds + 1).min(UP_ROUNDS_MAX);
     }
 
-    /// Source: `bbr_probe_inflight_hi_upward`.
+    /// Only version 2 forgets what was acknowledged towards the next step once the bound does not limit the flow. Source:
+    /// `bbr_probe_inflight_hi_upward`.
     pub(super) fn raise_longterm(&mut self, sample: &RateSample, cwnd: u32) {
         let Some(bound) = &mut self.inflight_longterm else {
             return;
         };
         if !sample.sender.window_limited || cwnd < *bound {
+            if !self.version.is_third() {
+                self.up_acked = 0;
+            }
             return;
         }
         self.up_acked += sample.newly_delivered;
@@ -119,9 +123,14 @@ impl State {
     /// Source: `bbr_check_time_to_probe_bw`, `bbr_is_reno_coexistence_probe_time`; draft section 5.3.3.8.
     fn probe_if_it_is_time(&mut self, sample: &RateSample, now: Time, cwnd: u32) -> bool {
         // Marks have ceased, and nothing was lost: others may have left.
-        if self.marks.eligible && self.ecn_in_cycle && !self.loss_in_cycle && sample.sender.state == CaState::Open {
+        if let Some(share) = self.version.numbers().ecn_reprobe
+            && self.marks.eligible
+            && self.ecn_in_cycle
+            && !self.loss_in_cycle
+            && sample.sender.state == CaState::Open
+        {
             let rounds = self.inflight_longterm.map_or(UP_ROUNDS_MAX, |bound| {
-                let step = (u64::from(bound) * ECN_REPROBE) >> GAIN_SCALE;
+                let step = (u64::from(bound) * share) >> GAIN_SCALE;
                 step.checked_ilog2().unwrap_or(0)
             });
             self.begin_refill(rounds);
@@ -141,14 +150,20 @@ impl State {
         self.with_headroom().is_none_or(|most| in_net <= most) && in_net <= self.inflight(self.max_bw.get(), GAIN_UNIT)
     }
 
-    /// Source: draft section 5.3.3.7 (IsTimeToGoDown); google/bbr `bbr_update_cycle_phase`.
+    /// Version 3 goes on until the rate no longer grows, version 2 until a quarter of the pipe is queued, but for the least
+    /// round trip at least. Source: draft section 5.3.3.7 (IsTimeToGoDown); google/bbr `bbr_update_cycle_phase`,
+    /// `bbr2_update_cycle_phase`.
     fn is_time_to_go_down(&mut self, sample: &RateSample, bw: u64, now: Time, cwnd: u32) -> bool {
+        let in_net = self.in_net_at_departure(sample.flight_before, sample, now);
+        if self.prev_probe_too_high && self.inflight_longterm.is_some_and(|bound| in_net >= bound) {
+            self.prev_probe_precautionary = true;
+            return true;
+        }
+        if !self.version.is_third() {
+            let lasted = micros(now) > self.phase_us + self.min_rtt.us;
+            return lasted && in_net >= self.inflight(self.max_bw.get(), UP_INFLIGHT);
+        }
         if let Some(bound) = self.inflight_longterm {
-            let in_net = self.in_net_at_departure(sample.flight_before, sample, now);
-            if self.prev_probe_too_high && in_net >= bound {
-                self.prev_probe_precautionary = true;
-                return true;
-            }
             if sample.sender.window_limited && cwnd >= bound {
                 // The bound, not the path, limits the rate.
                 self.full.reset(bw);

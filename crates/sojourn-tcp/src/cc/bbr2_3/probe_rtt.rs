@@ -30,11 +30,12 @@ impl MinRtt {
         };
     }
 
-    /// Takes a round trip. Answers whether a probe is due. Source: `bbr_update_min_rtt`; draft section 5.3.4.3.
-    fn sample(&mut self, rtt: Option<Duration>, delayed: bool, now: Ticks) -> bool {
+    /// Takes a round trip. Answers whether a probe is due. One that is as short as the least renews that with version 2,
+    /// where `equal` is true, but not with version 3. Source: `bbr_update_min_rtt`; draft section 5.3.4.3.
+    fn sample(&mut self, rtt: Option<Duration>, delayed: bool, equal: bool, now: Ticks) -> bool {
         let due = now > self.recent_at + PROBE_RTT_INTERVAL;
         if let Some(us) = rtt.map(Duration::as_micros)
-            && (us < self.recent_us || due && !delayed)
+            && (us < self.recent_us || equal && us == self.recent_us || due && !delayed)
         {
             (self.recent_us, self.recent_at) = (us, now);
         }
@@ -62,9 +63,10 @@ impl State {
 
     /// Source: `bbr_update_min_rtt`; draft section 5.3.4.3 (CheckProbeRTT).
     pub(super) fn update_min_rtt(&mut self, ack: &Ack, sample: &RateSample, window: &mut Window) {
+        let equal = !self.version.is_third();
         let due = self
             .min_rtt
-            .sample(ack.rtt, sample.sender.ack_delayed, ticks::of(ack.now));
+            .sample(ack.rtt, sample.sender.ack_delayed, equal, ticks::of(ack.now));
         if due && !self.restarts && self.mode != Mode::ProbeRtt {
             self.mode = Mode::ProbeRtt;
             self.save_window(window);

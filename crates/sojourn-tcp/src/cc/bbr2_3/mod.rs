@@ -1,7 +1,9 @@
-//! BBR version 3: a model of the path that losses and marks bound.
+//! BBR version 2 and version 3: a model of the path that losses and marks bound.
 //!
-//! Sources: draft-ietf-ccwg-bbr-06; google/bbr branch v3 `net/ipv4/tcp_bbr.c`, which has the integers, the order of
-//! steps and all that concerns ECN. No kernel of ours has it, so that no kernel has judged it (docs/lab/bbr3.md).
+//! Sources of version 3: draft-ietf-ccwg-bbr-06; google/bbr branch v3 `net/ipv4/tcp_bbr.c`, which has the integers, the
+//! order of steps and all that concerns ECN. Of version 2: google/bbr branch v2alpha `net/ipv4/tcp_bbr2.c`, and L4STeam's
+//! Linux, which has it with ECT(1). Functions are cited by their names of version 3; those of version 2 begin with `bbr2_`.
+//! No kernel of ours has them, so that no kernel has judged them (docs/lab/bbr3.md, docs/lab/bbr2.md).
 
 mod bounds;
 mod constants;
@@ -12,18 +14,22 @@ mod probe_rtt;
 mod startup;
 #[cfg(test)]
 mod tests;
+mod version;
 
 use super::bbr::aggregation::Aggregation;
 use super::bbr::model::{BW_SCALE, GAIN_UNIT, bytes_a_second, interval, micros, shortest_train};
 use super::{Ack, CaState, CongestionControl, Listed, LostSegment, Needs, RateSample, Restart, Start, Window};
 use crate::variant::Variant;
 use bounds::{Latest, MaxBandwidth, ShortTerm, looser};
-use constants::{AGGREGATION_ROUNDS, STARTUP_GAIN, WINDOW_GAIN};
+use constants::{AGGREGATION_ROUNDS, ECN_MAX_RTT_US};
 use ecn::Marks;
 use probe_rtt::MinRtt;
-use sojourn_units::Stream;
 use sojourn_units::ticks::Ticks;
+use sojourn_units::{Duration, Stream};
 use startup::FullPipe;
+use std::fmt::Debug;
+use std::marker::PhantomData;
+use version::Version;
 
 /// What the flow does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -80,19 +86,82 @@ impl Undo {
     const TO_PROBE: Option<Mode> = Some(Mode::ProbeBw(Phase::Up));
 }
 
-/// Bottleneck bandwidth and round-trip propagation time: version 3.
+/// Bottleneck bandwidth and round-trip propagation time: version 2 or 3, as its [`Generation`] says.
 ///
 /// Deviation: our hosts send one segment at a time; how much Linux would send at once counts in the window only, as it
 /// does there. Protective load balancing is left out, for a simulated path has no other path beside it. Linux's short
 /// cut for flows that the application limits is left out too, because it only saves work.
 #[derive(Clone, Debug)]
-pub struct Bbr3(Box<State>);
+pub struct LaterBbr<G>(Box<State>, PhantomData<G>);
 
-/// What may be set on BBR version 3.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Bbr3Params {
+/// BBR version 2, as google's Linux has it.
+pub type Bbr2 = LaterBbr<Second>;
+/// BBR version 2 for L4S: ECT(1), AccECN, and an answer to marks whatever the round trip.
+pub type Bbr2L4s = LaterBbr<SecondL4s>;
+/// BBR version 3.
+pub type Bbr3 = LaterBbr<Third>;
+
+/// What may be set on them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LaterBbrParams {
     /// Of the random numbers of one connection: how long it waits before each probe.
     pub seed: u64,
+    /// Version 2 answers marks if the least round trip is no longer; zero is no bound. Source: `bbr_ecn_max_rtt_us`.
+    pub ecn_max_rtt: Duration,
+}
+
+impl LaterBbrParams {
+    /// The bound that google's Linux has.
+    pub const ECN_MAX_RTT: Duration = Duration::from_micros(ECN_MAX_RTT_US);
+}
+
+impl Default for LaterBbrParams {
+    fn default() -> Self {
+        Self {
+            seed: 0,
+            ecn_max_rtt: Self::ECN_MAX_RTT,
+        }
+    }
+}
+
+/// In what the controls of this model differ for those who list them.
+pub trait Generation: Clone + Debug {
+    /// Which model.
+    const VERSION: Version;
+    /// As [`Listed::NAME`].
+    const NAME: &'static str;
+    /// As [`Listed::SCALABLE`].
+    const SCALABLE: bool = false;
+}
+
+/// Of [`Bbr2`].
+#[derive(Clone, Debug)]
+pub struct Second;
+
+impl Generation for Second {
+    const VERSION: Version = Version::Two;
+    const NAME: &'static str = "bbr2";
+}
+
+/// Of [`Bbr2L4s`].
+#[derive(Clone, Debug)]
+pub struct SecondL4s;
+
+impl Generation for SecondL4s {
+    const VERSION: Version = Version::TwoL4s;
+    /// L4STeam's Linux has it as `bbr2`.
+    const NAME: &'static str = "bbr2-l4s";
+    const SCALABLE: bool = true;
+}
+
+/// Of [`Bbr3`].
+#[derive(Clone, Debug)]
+pub struct Third;
+
+impl Generation for Third {
+    const VERSION: Version = Version::Three;
+    /// google's Linux has it as `bbr`.
+    const NAME: &'static str = "bbr3";
 }
 
 /// Rates are in segments a microsecond times 2^24, volumes in segments. Times are in microseconds or, where the kernel
@@ -103,6 +172,9 @@ pub struct Bbr3Params {
     reason = "independent facts, as the kernel's bits are"
 )]
 struct State {
+    version: Version,
+    /// Of version 2; `None` if it answers marks whatever the round trip is, microseconds.
+    ecn_max_rtt_us: Option<u64>,
     mode: Mode,
     mss: u64,
     initial_window: u32,
@@ -165,31 +237,37 @@ struct State {
     app_limited: bool,
 }
 
-impl Listed for Bbr3 {
-    const NAME: &'static str = "bbr3";
-    /// Where google's Linux has it, it is `bbr`.
+impl<G: Generation> Listed for LaterBbr<G> {
+    const NAME: &'static str = G::NAME;
     const IN_LINUX: bool = false;
+    const SCALABLE: bool = G::SCALABLE;
+    /// Without AccECN there are no marks, and it goes on. Source: L4STeam's `bbr2_init`.
+    const GIVES_WAY: bool = false;
     const NEEDS: Needs = Needs {
         samples: true,
         steers: true,
         losses: true,
         limits: true,
         pacing: true,
-        shallow_ecn: true,
+        shallow_ecn: !G::SCALABLE,
         ..Needs::NONE
     };
     /// Source: `bbr_sndbuf_expand`.
     const BUFFERED_WINDOWS: u32 = 3;
-    type Params = Bbr3Params;
+    type Params = LaterBbrParams;
 
-    fn new(params: &Bbr3Params, _: Variant) -> Self {
-        Self(Box::new(State {
+    fn new(params: &LaterBbrParams, _: Variant) -> Self {
+        let of = G::VERSION.numbers();
+        let bound = params.ecn_max_rtt.as_micros();
+        let state = State {
+            version: G::VERSION,
+            ecn_max_rtt_us: (bound > 0 && !G::SCALABLE).then_some(bound),
             mode: Mode::StartUp,
             mss: 0,
             initial_window: 0,
             pacing_rate: 0,
-            pacing_gain: STARTUP_GAIN,
-            window_gain: WINDOW_GAIN,
+            pacing_gain: of.startup_gain,
+            window_gain: of.startup_window_gain,
             pacing_shift: 10,
             max_bw: MaxBandwidth::default(),
             aggregation: Aggregation::default(),
@@ -216,7 +294,7 @@ impl Listed for Bbr3 {
             latest: Latest::default(),
             short_term: ShortTerm::default(),
             inflight_longterm: None,
-            marks: Marks::default(),
+            marks: Marks::new(G::VERSION),
             ack_phase: AckPhase::None,
             is_probe_sample: false,
             prev_probe_too_high: false,
@@ -229,11 +307,12 @@ impl Listed for Bbr3 {
             up_rounds: 0,
             random: Stream::new(params.seed),
             app_limited: false,
-        }))
+        };
+        Self(Box::new(state), PhantomData)
     }
 }
 
-impl CongestionControl for Bbr3 {
+impl<G: Generation> CongestionControl for LaterBbr<G> {
     /// Source: `bbr_init`, `bbr_init_pacing_rate_from_rtt`.
     fn begin(&mut self, start: &Start) {
         let s = &mut *self.0;
@@ -242,14 +321,17 @@ impl CongestionControl for Bbr3 {
         s.min_rtt.begin(start.rtt, start.now);
         s.aggregation.restart(micros(start.now));
         let bw = (u64::from(start.window.cwnd) << BW_SCALE) / s.min_rtt.us.max(1);
-        s.pacing_rate = bytes_a_second(s.mss, bw, STARTUP_GAIN).max(1);
+        s.pacing_rate = bytes_a_second(s.mss, bw, s.pacing_gain).max(1);
     }
 
     fn grow(&mut self, _: &Ack, _: &mut Window) {}
 
-    /// Saves the window. Source: `bbr_ssthresh`.
+    /// Saves the window, and with version 2 the bounds. Source: `bbr_ssthresh`.
     fn reduce(&mut self, window: &Window) -> u32 {
         self.0.save_window(window);
+        if !self.0.version.is_third() {
+            self.0.save_bounds();
+        }
         window.cwnd
     }
 
@@ -258,7 +340,7 @@ impl CongestionControl for Bbr3 {
     }
 
     /// Restores what the losses changed (draft section 5.5.11.2; google/bbr `bbr_undo_cwnd`, which does not return to
-    /// the mode).
+    /// the mode; neither does version 2).
     fn on_undone(&mut self) {
         let s = &mut *self.0;
         s.restores = true;
@@ -269,7 +351,7 @@ impl CongestionControl for Bbr3 {
             inflight: looser(s.short_term.inflight, s.undo.short_term.inflight),
         };
         s.inflight_longterm = looser(s.inflight_longterm, s.undo.inflight_longterm);
-        match s.undo.mode.take() {
+        match s.undo.mode.take().filter(|_| s.version.is_third()) {
             Some(Mode::StartUp) if s.mode != Mode::StartUp => {
                 s.full.reached = false;
                 if s.mode != Mode::ProbeRtt {
@@ -321,7 +403,7 @@ impl CongestionControl for Bbr3 {
         if s.round_start {
             s.end_round(sample.sender.ecn_low);
         }
-        s.ecn_in_round |= s.marks.eligible && sample.ece;
+        s.ecn_in_round |= (s.marks.eligible || !s.version.is_third()) && sample.ece;
         // Rounded up, so that low rates can grow.
         let bw = us.map_or(0, |us| (sample.delivered << BW_SCALE).div_ceil(us));
         s.loss_round_start = false;
@@ -338,7 +420,9 @@ impl CongestionControl for Bbr3 {
         s.set_gains();
         s.pace(s.bandwidth(), s.pacing_gain);
         s.set_window(sample, window);
-        s.advance_latest(sample, bw);
+        if s.version.is_third() {
+            s.advance_latest(sample, bw);
+        }
         s.recovery = sample.sender.state;
         s.loss_in_cycle |= sample.lost > 0;
         s.ecn_in_cycle |= sample.delivered_ce > 0;
@@ -378,9 +462,21 @@ impl State {
     fn end_round(&mut self, ecn_low: bool) {
         self.rounds_since_probe = self.rounds_since_probe.saturating_add(1);
         let in_startup = !self.full.reached;
-        if self.marks.end_round(ecn_low, self.min_rtt.us, in_startup) {
+        let cause = self.has_cause(ecn_low);
+        if self.marks.end_round(cause, in_startup) {
             self.queue_too_long_in_startup();
         }
+    }
+
+    /// Whether marks are to be answered. Version 3: the path marks at a shallow threshold, and its round trip is short.
+    /// Version 2: it is as short as is set. Source: `bbr_update_ecn_alpha`, `bbr2_update_ecn_alpha`.
+    fn has_cause(&self, ecn_low: bool) -> bool {
+        let bound = if self.version.is_third() {
+            ecn_low.then_some(ECN_MAX_RTT_US)
+        } else {
+            Some(self.ecn_max_rtt_us.unwrap_or(u64::MAX))
+        };
+        bound.is_some_and(|bound| self.min_rtt.us <= bound)
     }
 
     /// Source: `bbr_update_ack_aggregation`.

@@ -68,7 +68,7 @@ fn a_small_pipe_is_probed_as_often_as_reno_would() {
 fn waits_are_drawn_between_two_and_three_seconds() {
     let (mut rounds, mut waits) = ([0; 2], Vec::new());
     for seed in 0..500 {
-        let (mut bbr, _) = fresh(seed);
+        let (mut bbr, _) = fresh::<Third>(seed);
         bbr.0.begin_down(Time::from_secs(1));
         rounds[bbr.0.rounds_since_probe as usize] += 1;
         waits.push(bbr.0.probe_wait_us);
