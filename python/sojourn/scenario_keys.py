@@ -49,8 +49,12 @@ class Tcp:
         0.8 with reno (default no). It needs `ecn`. Linux does not have it, so only the simulator takes it.
     ecn_low
         Whether the bottleneck marks at a shallow threshold, so that a mark tells of a short queue (default no). `bbr3`
-        answers marks only then, if its least round trip is 5 ms at most; its receiver echoes each mark once. It needs
-        `ecn`. It is what `ip route ... features ecn_low` is in google's Linux. Only the simulator takes it.
+        answers marks only then, if its least round trip is 5 ms at most; its receiver echoes each mark once. `bbr2`
+        answers marks without it, but its receiver echoes each mark once only with it. It needs `ecn`. It is what `ip
+        route ... features ecn_low` is in google's Linux with BBRv3. Only the simulator takes it.
+    bbr2_ecn_max_rtt
+        Time text: `bbr2` answers marks if its least round trip is no longer (default 5ms; 0s: however long it is). Only
+        the simulator takes it.
     delayed_ack
         Whether the receiver delays acknowledgements (RFC 1122 section 4.2.3.2); otherwise each segment is acknowledged.
         Default: yes.
@@ -81,6 +85,7 @@ class Tcp:
     ecn: bool | Literal["accecn"] | None = None
     abe: bool | None = None
     ecn_low: bool | None = None
+    bbr2_ecn_max_rtt: str | None = None
     delayed_ack: bool | None = None
     gso: bool | None = None
     min_rto: str | None = None
@@ -106,8 +111,8 @@ class Flow:
     congestion_control
         As `sojourn list` names them (default `"cubic"`); absent with the protocol `"udp"`.
     ecn
-        Whether this flow negotiates ECN, and which (default: `tcp.ecn`, or with Prague `"accecn"`). Only the simulator
-        has flows that differ.
+        Whether this flow negotiates ECN, and which (default: `tcp.ecn`, or with `prague` and `bbr2-l4s` `"accecn"`).
+        Only the simulator has flows that differ.
     rtt
         Time text: base round-trip time (default: the path's).
     start
