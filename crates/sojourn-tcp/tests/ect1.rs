@@ -28,15 +28,17 @@ fn transfer(p: &TcpParams) -> Net {
 
 /// The handshake, data, what is sent again, and acknowledgements (draft-ietf-tcpm-generalized-ecn).
 #[test]
-fn all_that_prague_sends_has_ect1() {
-    let net = transfer(&params(Algorithm::Prague));
-    assert_eq!(
-        (net.client.ecn(), net.server.ecn()),
-        (EcnMode::Accurate, EcnMode::Accurate)
-    );
-    assert!(net.client.sender().stats().retransmissions > 0);
-    for sent in &net.log {
-        assert_eq!(sent.segment.flags.ecn(), Ecn::Ect1, "{sent:?}");
+fn all_that_a_scalable_control_sends_has_ect1() {
+    for control in [Algorithm::Prague, Algorithm::Bbr2L4s] {
+        let net = transfer(&params(control));
+        assert_eq!(
+            (net.client.ecn(), net.server.ecn()),
+            (EcnMode::Accurate, EcnMode::Accurate)
+        );
+        assert!(net.client.sender().stats().retransmissions > 0);
+        for sent in &net.log {
+            assert_eq!(sent.segment.flags.ecn(), Ecn::Ect1, "{control}: {sent:?}");
+        }
     }
 }
 
@@ -95,4 +97,45 @@ fn without_accurate_feedback_prague_is_reno_without_ecn() {
         client.on_segment(&ack, later);
         assert_eq!(client.sender().cwnd(), 15);
     }
+}
+
+/// BBR version 2 needs no marks: without AccECN it goes on, paced, and without ECN. Source: L4STeam's `bbr2_init`.
+#[test]
+fn without_accurate_feedback_bbr2_goes_on_without_ecn() {
+    let mut client = Endpoint::client(&params(Algorithm::Bbr2L4s)).expect("valid parameters");
+    client.connect(Time::ZERO);
+    let syn = client.poll_transmit(Time::ZERO).expect("a SYN");
+    assert_eq!(syn.flags.ecn(), Ecn::Ect1);
+    let now = Time::ZERO + Duration::from_millis(20);
+    let syn_ack = Segment {
+        flags: Flags::SYN | Flags::ACK | Flags::ECE,
+        ack: 1,
+        window: 65_535,
+        ts_val: 1,
+        ..Segment::default()
+    };
+    client.on_segment(&syn_ack, now);
+    assert_eq!(client.ecn(), EcnMode::Off);
+    client.write(1 << 20);
+    while let Some(segment) = client.poll_transmit(now) {
+        assert_eq!(segment.flags.ecn(), Ecn::NotEct, "{segment:?}");
+    }
+    // Five are acknowledged: the window, which steers itself, is fifteen, and what may be sent waits for its time.
+    let ack = Segment {
+        flags: Flags::ACK,
+        seq: 1,
+        ack: 1 + 5 * 1448,
+        window: 65_535,
+        ts_val: 2,
+        ts_ecr: 20,
+        ..Segment::default()
+    };
+    let later = now + Duration::from_millis(20);
+    client.on_segment(&ack, later);
+    assert_eq!(client.sender().cwnd(), 15);
+    let mut sent = 0;
+    while client.poll_transmit(later).is_some() {
+        sent += 1;
+    }
+    assert!(sent < 10, "{sent} of ten leave at once");
 }

@@ -360,6 +360,6 @@ fn names_of_controls_parse_and_a_wrong_one_lists_them() {
     }
     assert_eq!(
         "vegas".parse::<Algorithm>().unwrap_err(),
-        "congestion_control is \"vegas\", but must be one of: cubic, reno, bbr, dctcp, ledbat++, bbr3, prague"
+        "congestion_control is \"vegas\", but must be one of: cubic, reno, bbr, dctcp, ledbat++, bbr2, bbr2-l4s, bbr3, prague"
     );
 }

@@ -109,6 +109,10 @@ fn linux_refuses_what_a_kernel_cannot_do() {
             "tcp.ecn_low is true, but only google's Linux has it, with BBRv3, so only the simulator takes it: leave it out",
         ),
         (
+            json!({"tcp": {"ecn": true, "bbr2_ecn_max_rtt": "0s"}}),
+            "tcp.bbr2_ecn_max_rtt is 0s, but Linux has no BBRv2, so only the simulator takes it: leave it out",
+        ),
+        (
             json!({"spare_acks": true}),
             "spare_acks is true, but the linux back end's queues drop what the kernel drops: leave it out",
         ),
@@ -193,7 +197,7 @@ fn live_has_our_disciplines_with_their_variants() {
 /// In flows, web clients and downloads.
 #[test]
 fn controls_that_linux_lacks_are_refused_where_hosts_are_real() {
-    for control in ["ledbat++", "bbr3"] {
+    for control in ["ledbat++", "bbr2", "bbr2-l4s", "bbr3"] {
         let flow = json!({"flows": [{"name": "a", "direction": "up", "congestion_control": control}]});
         assert_eq!(
             canonical(&flow, Backend::Sim)["flows"][0]["congestion_control"],

@@ -359,12 +359,12 @@ controls! {
     Dctcp: dctcp,
     /// [`LedbatPlusPlus`]: draft-irtf-iccrg-ledbat-plus-plus.
     LedbatPlusPlus: ledbat_plus_plus,
-    /// [`Bbr3`]: draft-ietf-ccwg-bbr, and ECN as google's Linux has it.
-    Bbr3: bbr3,
     /// [`Bbr2`]: version 2, as google's Linux had it.
     Bbr2: bbr2,
     /// [`Bbr2L4s`]: version 2 as L4STeam's Linux has it, with ECT(1).
     Bbr2L4s: bbr2_l4s,
+    /// [`Bbr3`]: draft-ietf-ccwg-bbr, and ECN as google's Linux has it.
+    Bbr3: bbr3,
     /// [`Prague`]: RFC 9331 section 4, as L4STeam's Linux has it.
     Prague: prague,
     /// [`Fixed`].
