@@ -78,7 +78,8 @@ fn a_flow_alone_fills_its_path_and_its_probes_queue_less_than_those_of_version_t
     }
 }
 
-/// The window of start-up is 2.885 pipes, so that it queues up to 1.885 of them; with version 3 it is one.
+/// The window of start-up is 2.885 pipes, so that it queues up to 1.885 of them, and 5 % for what is acknowledged at once;
+/// with version 3 it is one.
 #[test]
 fn start_up_queues_nearly_two_pipes() {
     let (mbit, rtt_ms) = (50.0, 100.0);
@@ -92,7 +93,7 @@ fn start_up_queues_nearly_two_pipes() {
         );
         let peak = *r.series.backlog_packets.up.iter().max().expect("bins") as f64 / pipe(mbit, rtt_ms);
         println!("{control}: {peak:.2} pipes");
-        assert!((1.2..1.95).contains(&peak), "{control}: {peak}");
+        assert!((1.2..1.885 * 1.05).contains(&peak), "{control}: {peak}");
     }
 }
 
@@ -164,7 +165,10 @@ fn the_receiver_echoes_each_mark_once_with_ecn_low() {
     };
     let (classic, once) = (told(false), told(true));
     println!("told of marks: classic {classic:.2}, each once {once:.2}");
-    assert!((0.9..1.6).contains(&once) && classic > 1.5 * once, "{classic} {once}");
+    assert!(
+        (0.95..1.05).contains(&once) && classic > 1.25 * once,
+        "{classic} {once}"
+    );
 }
 
 /// In one scenario the flow for L4S has AccECN and ECT(1), whatever the other has. Behind DualPI2 it is in the queue for low
@@ -188,7 +192,7 @@ fn it_runs_beside_every_other_control() {
         let r = run();
         assert_eq!(common::comparable(&r), common::comparable(&run()));
         let [a, b] = [r.flows[0].goodput_mbit, r.flows[1].goodput_mbit];
-        let wait = r.flows[0].sojourn_ms.mean.expect("packets");
+        let wait = r.flows[0].sojourn_ms.mean;
         println!("{other} {keys}: {a:.1} and {b:.1} Mbit/s, {wait:.2} ms");
         let part = a / (a + b);
         assert!(part > least && part < 0.85, "{other} {keys}: {a} and {b}");
