@@ -1,4 +1,5 @@
-//! BBR version 2 against what its sources say of a flow alone on a path, and beside others: google's, and the one for L4S.
+//! BBR version 2 against what its sources say of a flow alone on a path, and beside others: google's, and the one for
+//! L4S.
 
 mod common;
 
@@ -42,9 +43,9 @@ fn mean_ms(r: &Record) -> f64 {
     r.bottleneck.up.sojourn_ms.mean
 }
 
-/// A probe ends once 1.25 pipes are in flight, but lasts for a round trip at least, and what it has sent in that time is
-/// on its way: the queue is no longer than half of a pipe, and what three sends and the probe need. Version 3 goes on
-/// until the rate does not grow, so that its queue is longer.
+/// A probe ends once 1.25 pipes are in flight, but lasts for a round trip at least, and what it has sent in that time
+/// is on its way: the queue is no longer than half of a pipe, and what three sends and the probe need. Version 3 goes
+/// on until the rate does not grow, so that its queue is longer.
 #[test]
 fn a_flow_alone_fills_its_path_and_its_probes_queue_less_than_those_of_version_three() {
     for (mbit, rtt_ms) in [(10.0, 50.0), (100.0, 10.0), (20.0, 100.0)] {
@@ -78,8 +79,8 @@ fn a_flow_alone_fills_its_path_and_its_probes_queue_less_than_those_of_version_t
     }
 }
 
-/// The window of start-up is 2.885 pipes, so that it queues up to 1.885 of them, and 5 % for what is acknowledged at once;
-/// with version 3 it is one.
+/// The window of start-up is 2.885 pipes, so that it queues up to 1.885 of them, and 5 % for what is acknowledged at
+/// once; with version 3 it is one.
 #[test]
 fn start_up_queues_nearly_two_pipes() {
     let (mbit, rtt_ms) = (50.0, 100.0);
@@ -171,8 +172,8 @@ fn the_receiver_echoes_each_mark_once_with_ecn_low() {
     );
 }
 
-/// In one scenario the flow for L4S has AccECN and ECT(1), whatever the other has. Behind DualPI2 it is in the queue for low
-/// latency, neither starves beside a flow that answers the signals of its queue, and a run repeats.
+/// In one scenario the flow for L4S has AccECN and ECT(1), whatever the other has. Behind DualPI2 it is in the queue
+/// for low latency, neither starves beside a flow that answers the signals of its queue, and a run repeats.
 #[test]
 fn it_runs_beside_every_other_control() {
     for (other, keys, least) in [

@@ -59,13 +59,13 @@ pub struct TcpParams {
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub abe: bool,
     /// Whether the bottleneck marks at a shallow threshold, so that a mark tells of a short queue (default no). `bbr3`
-    /// answers marks only then, if its least round trip is 5 ms at most; its receiver echoes each mark once. `bbr2` answers
-    /// marks without it, but its receiver echoes each mark once only with it. It needs `ecn`. It is what `ip route ...
-    /// features ecn_low` is in google's Linux with BBRv3. Only the simulator takes it.
+    /// answers marks only then, if its least round trip is 5 ms at most; its receiver echoes each mark once. `bbr2`
+    /// answers marks without it, but its receiver echoes each mark once only with it. It needs `ecn`. It is what `ip
+    /// route ... features ecn_low` is in google's Linux with BBRv3. Only the simulator takes it.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub ecn_low: bool,
-    /// `bbr2` answers marks if its least round trip is no longer (default 5ms; 0s: however long it is). Only the simulator
-    /// takes it.
+    /// `bbr2` answers marks if its least round trip is no longer (default 5ms; 0s: however long it is). Only the
+    /// simulator takes it.
     #[serde(skip_serializing_if = "is_usual_bound")]
     pub bbr2_ecn_max_rtt: Duration,
     /// Whether the receiver delays acknowledgements (RFC 1122 section 4.2.3.2); otherwise each segment is acknowledged.

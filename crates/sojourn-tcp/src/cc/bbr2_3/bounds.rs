@@ -237,7 +237,8 @@ impl State {
     }
 
     /// What an episode of losses begins from is saved before the first of them reduces anything, as the draft has it
-    /// (section 5.5.11.1); with version 2 when recovery begins. Source: `bbr_note_loss`; draft section 5.5.10.2 (NoteLoss).
+    /// (section 5.5.11.1); with version 2 when recovery begins. Source: `bbr_note_loss`; draft section 5.5.10.2
+    /// (NoteLoss).
     fn note_loss(&mut self) {
         if !self.loss_in_round {
             self.loss_round_end = self.delivered;

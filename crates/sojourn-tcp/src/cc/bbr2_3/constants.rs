@@ -55,7 +55,8 @@ pub(super) const SEND_OF_RTT: u64 = 65_536;
 pub(super) const SEND_LEAST: u64 = 2;
 pub(super) const SEND_ONE_BELOW: u64 = 1_200_000 / 8;
 
-/// Version 3 answers marks if the least round trip is no longer, microseconds; version 2 does unless it is told otherwise.
+/// Version 3 answers marks if the least round trip is no longer, microseconds; version 2 does unless it is told
+/// otherwise.
 pub(super) const ECN_MAX_RTT_US: u64 = 5_000;
 /// The weight of a new share of marks, which is the whole at first.
 pub(super) const ALPHA_GAIN: u64 = GAIN_UNIT / 16;

@@ -67,8 +67,8 @@ impl State {
         self.up_rounds = (self.up_rounds + 1).min(UP_ROUNDS_MAX);
     }
 
-    /// Only version 2 forgets what was acknowledged towards the next step once the bound does not limit the flow. Source:
-    /// `bbr_probe_inflight_hi_upward`.
+    /// Only version 2 forgets what was acknowledged towards the next step once the bound does not limit the flow.
+    /// Source: `bbr_probe_inflight_hi_upward`.
     pub(super) fn raise_longterm(&mut self, sample: &RateSample, cwnd: u32) {
         let Some(bound) = &mut self.inflight_longterm else {
             return;
@@ -150,8 +150,8 @@ impl State {
         self.with_headroom().is_none_or(|most| in_net <= most) && in_net <= self.inflight(self.max_bw.get(), GAIN_UNIT)
     }
 
-    /// Version 3 goes on until the rate no longer grows, version 2 until a quarter of the pipe is queued, but for the least
-    /// round trip at least. Source: draft section 5.3.3.7 (IsTimeToGoDown); google/bbr `bbr_update_cycle_phase`,
+    /// Version 3 goes on until the rate no longer grows, version 2 until a quarter of the pipe is queued, but for the
+    /// least round trip at least. Source: draft section 5.3.3.7 (IsTimeToGoDown); google/bbr `bbr_update_cycle_phase`,
     /// `bbr2_update_cycle_phase`.
     fn is_time_to_go_down(&mut self, sample: &RateSample, bw: u64, now: Time, cwnd: u32) -> bool {
         let in_net = self.in_net_at_departure(sample.flight_before, sample, now);

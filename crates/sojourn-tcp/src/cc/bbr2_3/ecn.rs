@@ -42,8 +42,8 @@ impl Marks {
         self.delivered_ce += u64::from(sample.marked.packets);
     }
 
-    /// A round trip begins, in which there is or is no `cause` to answer marks. Answers whether start-up has met too many
-    /// marks for too long. Version 2 keeps the share of marks before it answers them, version 3 does not.
+    /// A round trip begins, in which there is or is no `cause` to answer marks. Answers whether start-up has met too
+    /// many marks for too long. Version 2 keeps the share of marks before it answers them, version 3 does not.
     pub(super) fn end_round(&mut self, cause: bool, in_startup: bool) -> bool {
         self.eligible |= cause;
         if !self.eligible && self.version.is_third() || self.delivered == 0 {
@@ -139,7 +139,8 @@ mod tests {
         }
     }
 
-    /// `ce_ratio > ecn_thresh` in version 3, `>=` in version 2. Once there was cause to answer marks, they are answered.
+    /// `ce_ratio > ecn_thresh` in version 3, `>=` in version 2. Once there was cause to answer marks, they are
+    /// answered.
     #[test]
     fn half_of_the_segments_marked_are_too_many_for_version_two_alone() {
         for (version, most) in [(Version::Three, 50), (Version::Two, 49), (Version::TwoL4s, 49)] {

@@ -30,8 +30,8 @@ impl MinRtt {
         };
     }
 
-    /// Takes a round trip. Answers whether a probe is due. One that is as short as the least renews that with version 2,
-    /// where `equal` is true, but not with version 3. Source: `bbr_update_min_rtt`; draft section 5.3.4.3.
+    /// Takes a round trip. Answers whether a probe is due. One that is as short as the least renews that with version
+    /// 2, where `equal` is true, but not with version 3. Source: `bbr_update_min_rtt`; draft section 5.3.4.3.
     fn sample(&mut self, rtt: Option<Duration>, delayed: bool, equal: bool, now: Ticks) -> bool {
         let due = now > self.recent_at + PROBE_RTT_INTERVAL;
         if let Some(us) = rtt.map(Duration::as_micros)

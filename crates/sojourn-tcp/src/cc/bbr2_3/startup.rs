@@ -62,8 +62,8 @@ impl State {
         }
     }
 
-    /// Losses or marks tell that the pipe is full. Version 3 allows what was delivered of late, if that is more. Source:
-    /// `bbr_handle_queue_too_high_in_startup`.
+    /// Losses or marks tell that the pipe is full. Version 3 allows what was delivered of late, if that is more.
+    /// Source: `bbr_handle_queue_too_high_in_startup`.
     pub(super) fn queue_too_long_in_startup(&mut self) {
         self.full.reached = true;
         let pipe = self.inflight(self.max_bw.get(), GAIN_UNIT);

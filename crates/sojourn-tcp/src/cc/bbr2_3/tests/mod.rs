@@ -215,9 +215,9 @@ fn samples_that_the_application_limits_only_raise_the_rate() {
     assert!(path.state().max_bw.get() > FULL_BW);
 }
 
-/// Draft section 5.3.1.3: in recovery, at the end of a round trip in which six acknowledgements told of losses, and with
-/// more than 2 % lost. The bound is what the pipe holds, 161 with both roundings, or what was delivered in the round
-/// trip.
+/// Draft section 5.3.1.3: in recovery, at the end of a round trip in which six acknowledgements told of losses, and
+/// with more than 2 % lost. The bound is what the pipe holds, 161 with both roundings, or what was delivered in the
+/// round trip.
 #[test]
 fn start_up_ends_by_losses() {
     // Acknowledgements with losses, the state, lost in 200, and whether that ends start-up.
@@ -403,8 +403,8 @@ fn a_restart_from_silence_is_paced_at_the_estimate_and_probes_for_no_round_trip(
     assert_eq!(path.state().min_rtt.us, 40_009, "the filter had expired");
 }
 
-/// On a path of 4 ms that marks at a shallow threshold a round trip with marks leaves 1 - alpha / 3 of the window. Alpha
-/// begins as the whole: 240 of it are left, and 16/256 of the share of marks are added.
+/// On a path of 4 ms that marks at a shallow threshold a round trip with marks leaves 1 - alpha / 3 of the window.
+/// Alpha begins as the whole: 240 of it are left, and 16/256 of the share of marks are added.
 #[test]
 fn marks_reduce_the_volume_and_not_the_rate() {
     let short = Duration::from_millis(4);

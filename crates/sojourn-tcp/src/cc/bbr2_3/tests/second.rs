@@ -186,9 +186,9 @@ fn marks_are_answered_on_paths_as_short_as_is_set() {
     assert!(!answers::<Third>(Duration::ZERO, 1_000), "no ecn_low");
 }
 
-/// A round trip with marks leaves 1 - alpha / 3 of the window, and the rate as it is; alpha of 40 ms paths is kept from the
-/// first round trip on. Seven without a mark leave 159 of 256: 240, 225, 210, 196, 183, 171, 160; the first has no weight
-/// yet, for nothing was delivered before it. All marked: (240 x 160 >> 8) + 16 = 166, and 256 - (166 x 85 >> 8) = 201.
+/// A round trip with marks leaves 1 - alpha / 3 of the window, and the rate as it is. Seven round trips without a mark
+/// leave an alpha of 240, 225, 210, 196, 183, 171, 160 of 256. All marked: (240 x 160 >> 8) + 16 = 166, and 256 - (166 x
+/// 85 >> 8) = 201.
 #[test]
 fn marks_reduce_the_volume_by_a_third_of_their_share() {
     let mut path = Rounds::<SecondL4s>::of();
