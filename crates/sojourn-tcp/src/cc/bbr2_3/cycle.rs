@@ -163,12 +163,10 @@ impl State {
             let lasted = micros(now) > self.phase_us + self.min_rtt.us;
             return lasted && in_net >= self.inflight(self.max_bw.get(), UP_INFLIGHT);
         }
-        if let Some(bound) = self.inflight_longterm {
-            if sample.sender.window_limited && cwnd >= bound {
-                // The bound, not the path, limits the rate.
-                self.full.reset(bw);
-                return false;
-            }
+        if sample.sender.window_limited && self.inflight_longterm.is_some_and(|bound| cwnd >= bound) {
+            // The bound, not the path, limits the rate.
+            self.full.reset(bw);
+            return false;
         }
         self.full.now
     }
