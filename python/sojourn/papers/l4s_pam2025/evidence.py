@@ -45,7 +45,7 @@ SENDERS = {
     "bbr2": Sender("BBRv2 without ECN", "bbr2"),
     "bbr2_ecn": Sender("BBRv2 with ECN", "bbr2", True),
     "bbr2_dctcp": Sender("BBRv2 with ECN and DCTCP's echo", "bbr2", True),
-    "bbr2_l4s": Sender("L4S-compatible BBRv2", "bbr2", "accecn"),
+    "bbr2_l4s": Sender("L4S-compatible BBRv2", "bbr2-l4s", "accecn"),
     "bbr3": Sender("BBRv3 without ECN", "bbr3"),
     "bbr3_ecn": Sender("BBRv3 with ECN", "bbr3", True),
     "bbr3_low": Sender("BBRv3 with ECN, told that thresholds are low", "bbr3", True),

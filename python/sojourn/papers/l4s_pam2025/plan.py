@@ -23,6 +23,8 @@ RATE_MBIT = 100
 #: cells of half a BDP.
 THRESHOLD_MS = {10.0: 5, 2.0: 1}
 
+#: Classic senders whose marks are echoed one by one.
+SHALLOW = frozenset({"bbr2_dctcp", "bbr3_low"})
 #: Where two classic flows of one kind are each other's control.
 CONTROLLED = ("fifo", "codel", "codel_drop", "pie_drop", "fq_codel")
 
@@ -130,9 +132,12 @@ class Bed:
             # Linux's TCP hands several segments down at once although the bed's devices had their offloads off.
             tcp=Tcp(
                 gso=True,
-                ecn=cell.classic == "bbr3_low",
+                # Where a mark is echoed once, as DCTCP's receiver does, or BBRv3 is told that thresholds are low.
+                ecn=cell.classic in SHALLOW,
+                ecn_low=True if cell.classic in SHALLOW else None,
+                # The notebook tells BBRv2 to answer marks whatever the RTT is.
+                bbr2_ecn_max_rtt="0s" if SENDERS[cell.classic].control == "bbr2" else None,
                 prague_fallback=True if cell.l4s == "prague_fallback" else None,
-                ecn_low=True if cell.classic == "bbr3_low" else None,
             ),
             flows=flows,
             seed=self.seed,

@@ -51,8 +51,10 @@ const AGGREGATION_ROUNDS: u32 = 5;
 /// `TCP_INIT_CWND`: before so many are delivered, the window grows in any case.
 const FIRST_WINDOW: u64 = 10;
 
-/// One send of the kernel has two segments at least, from 1.2 Mbit/s on.
-const TWO_SEGMENTS_FROM: u64 = 1_200_000 >> 3;
+/// Segments of the shortest send at `rate` bytes/s: one below 1.2 Mbit/s. Source: `bbr_min_tso_segs`.
+const fn shortest_send(rate: u64) -> u32 {
+    if rate < 1_200_000 >> 3 { 1 } else { 2 }
+}
 
 /// What the flow does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -241,7 +243,7 @@ impl CongestionControl for Bbr {
     }
 
     fn longest_train(&self, usual: u32, rate: u64, _mss: u16) -> u32 {
-        usual.max(model::shortest_train(rate))
+        usual.max(shortest_send(rate))
     }
 
     fn is_app_limited(&self) -> bool {
@@ -330,8 +332,7 @@ impl State {
     /// Segments of one send. Source: `bbr_tso_segs_goal`, `bbr_min_tso_segs`.
     fn send_quantum(&self, pacing_shift: u32) -> u32 {
         let bytes = (self.pacing_rate >> pacing_shift).min(model::SEND_MAX);
-        let least = if self.pacing_rate < TWO_SEGMENTS_FROM { 1 } else { 2 };
-        (bytes / self.mss).clamp(least, 127) as u32
+        (bytes / self.mss).clamp(u64::from(shortest_send(self.pacing_rate)), 127) as u32
     }
 
     /// Bandwidth times delay, times a gain, rounded up. Source: `bbr_bdp`.

@@ -30,11 +30,6 @@ pub(in crate::cc) fn bytes_a_second(mss: u64, bw: u64, gain: u64) -> u64 {
     rate.saturating_mul(1_000_000 / 100 * (100 - MARGIN)) >> BW_SCALE
 }
 
-/// Segments of the shortest train at `rate` bytes/s: one below 1.2 Mbit/s. Source: `bbr_min_tso_segs`.
-pub(in crate::cc) const fn shortest_train(rate: u64) -> u32 {
-    if rate < 1_200_000 / 8 { 1 } else { 2 }
-}
-
 /// Bandwidth times delay, times a gain, rounded up, segments. Source: `bbr_bdp`.
 pub(in crate::cc) fn bdp(bw: u64, min_rtt_us: u64, gain: u64) -> u32 {
     let scaled = bw.saturating_mul(min_rtt_us).saturating_mul(gain) >> GAIN_SCALE;

@@ -17,7 +17,7 @@ mod tests;
 mod version;
 
 use super::bbr::aggregation::Aggregation;
-use super::bbr::model::{BW_SCALE, GAIN_UNIT, bytes_a_second, interval, micros, shortest_train};
+use super::bbr::model::{BW_SCALE, GAIN_UNIT, bytes_a_second, interval, micros};
 use super::{Ack, CaState, CongestionControl, Listed, LostSegment, Needs, RateSample, Restart, Start, Window};
 use crate::variant::Variant;
 use bounds::{Latest, MaxBandwidth, ShortTerm, looser};
@@ -432,8 +432,8 @@ impl<G: Generation> CongestionControl for LaterBbr<G> {
         (self.0.pacing_rate > 0).then_some(self.0.pacing_rate)
     }
 
-    fn longest_train(&self, usual: u32, rate: u64, _mss: u16) -> u32 {
-        usual.max(shortest_train(rate))
+    fn longest_train(&self, _usual: u32, _rate: u64, _mss: u16) -> u32 {
+        self.0.send_quantum()
     }
 
     fn is_app_limited(&self) -> bool {
