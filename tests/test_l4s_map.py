@@ -93,8 +93,16 @@ def test_every_bottleneck_and_sender_makes_a_scenario() -> None:
             SENDERS[classic].control
         ]
         assert plain["service_interval_up"] == "2ms"
-    assert {sender.control for sender in SENDERS.values()} <= {*known, "prague", "bbr3"}
+    assert {sender.control for sender in SENDERS.values()} <= {*known}
     assert {*TITLES} == {*BOTTLENECKS}
+
+
+def test_the_help_names_every_bottleneck_and_sender(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        main(["l4s", "map", "--help"])
+    shown = capsys.readouterr().out
+    assert f"senders      {', '.join(SENDERS)}\n" in shown
+    assert all(name in shown for name in BOTTLENECKS)
 
 
 def test_planes_cross_in_one_cell_and_each_cell_is_run_once() -> None:

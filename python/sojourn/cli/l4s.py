@@ -33,7 +33,7 @@ burstiness, and says where they get along, where one has less, and where one sta
   planes       rate-rtt, burst-rtt, buffer-rtt, rtts (of both sides), flows; all go through 100 Mbit/s, 20 ms, one flow
                of each, 2 BDP
   bottlenecks  fifo, codel, fq_codel, fq_codel_l4s (marks L4S above 1 ms), cake, dualpi2
-  senders      prague, bbr3, bbr3-ecn, cubic, cubic-ecn, reno, bbr
+  senders      prague, bbr3, bbr3-ecn, bbr2-l4s, bbr2, cubic, cubic-ecn, reno, bbr
 
 An axis may have other values: --axis rate=10mbit,50mbit --axis rtt=10ms,80ms (rate, rtt, l4s-rtt, classic-rtt, burst,
 buffer, l4s-flows, classic-flows).

@@ -33,17 +33,19 @@ class Sender:
 
     title: str
     control: str
-    ecn: bool | Literal["accecn"]
+    ecn: bool | Literal["accecn"] = False
 
 
 SENDERS = {
     "prague": Sender("Prague", "prague", "accecn"),
-    "bbr3": Sender("BBRv3", "bbr3", False),
+    "bbr3": Sender("BBRv3", "bbr3"),
     "bbr3-ecn": Sender("BBRv3 with ECN", "bbr3", "accecn"),
-    "cubic": Sender("CUBIC", "cubic", False),
+    "bbr2-l4s": Sender("L4S-compatible BBRv2", "bbr2-l4s", "accecn"),
+    "bbr2": Sender("BBRv2", "bbr2"),
+    "cubic": Sender("CUBIC", "cubic"),
     "cubic-ecn": Sender("CUBIC with ECN", "cubic", True),
-    "reno": Sender("Reno", "reno", False),
-    "bbr": Sender("BBRv1", "bbr", False),
+    "reno": Sender("Reno", "reno"),
+    "bbr": Sender("BBRv1", "bbr"),
 }
 
 #: Bottlenecks, as `tc` spells them: {packets} and {bytes} are the buffer's. DualPI2 and CAKE keep limits of their own.

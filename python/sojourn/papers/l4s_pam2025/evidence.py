@@ -7,33 +7,15 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
 from importlib.resources import files
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
 from sojourn.errors import SojournError
+from sojourn.l4s.cells import Sender
 from sojourn.papers.kit import evidence as kit
 from sojourn.store.run import Run
 
 #: The base round-trip time of most cells, ms.
 BASE_MS = 10.0
-
-
-@dataclass(frozen=True, slots=True)
-class Sender:
-    """A sender of the bed.
-
-    Attributes
-    ----------
-    title
-        In words.
-    control
-        Its congestion control, as `sojourn list cc` names it.
-    ecn
-        As the key `ecn` of a flow has it: `False`, `True` (RFC 3168) or `"accecn"` (RFC 9768).
-    """
-
-    title: str
-    control: str
-    ecn: bool | Literal["accecn"] = False
 
 
 SENDERS = {
