@@ -106,7 +106,7 @@ def test_scenario_mirrors_the_canonical_form() -> None:
     canonical = json.loads(scenario.normalized())
     assert set(canonical) <= {field.name for field in dataclasses.fields(sojourn.Scenario)}
     tcp = {field.name for field in dataclasses.fields(sojourn.Tcp)}
-    left_out = {"save_metrics", "receive_buffer", "abe", "ecn_low", "bbr2_ecn_max_rtt"}
+    left_out = {"save_metrics", "receive_buffer", "abe", "ecn_low", "gso", "bbr2_ecn_max_rtt"}
     left_out |= {"prague_fallback", "prague_rtt"}
     assert set(canonical["tcp"]) == tcp - left_out
     tcp_of_all = sojourn.Tcp(
@@ -115,6 +115,7 @@ def test_scenario_mirrors_the_canonical_form() -> None:
         ecn=True,
         abe=True,
         ecn_low=True,
+        gso=True,
         bbr2_ecn_max_rtt="0s",
         prague_fallback=True,
         prague_rtt="additive",

@@ -105,6 +105,11 @@ fn linux_refuses_what_a_kernel_cannot_do() {
             "tcp.abe is true, but Linux has no ABE (RFC 8511), so only the simulator takes it: leave it out",
         ),
         (
+            json!({"tcp": {"gso": true}}),
+            "tcp.gso is true, but its hosts hand down single segments (gso_max_segs 1), so only the simulator takes it: leave \
+             it out",
+        ),
+        (
             json!({"tcp": {"ecn": true, "ecn_low": true}}),
             "tcp.ecn_low is true, but only google's Linux has it, with BBRv3, so only the simulator takes it: leave it out",
         ),
