@@ -68,6 +68,8 @@ def heat_maps(lines: Sequence[Maps], *, across: str, title: str) -> Figure:
             bar = figure.colorbar(ScalarMappable(norm, maps.colours), ax=axes, pad=0.01)
             bar.set_label(maps.label)
             bar.outline.set_visible(False)
+            if isinstance(norm, LogNorm):
+                style.log_ticks(bar.ax.yaxis)
         figure.suptitle(title, x=0.01, ha="left", fontsize=12, weight="bold")
     return figure
 
