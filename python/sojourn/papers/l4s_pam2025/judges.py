@@ -40,8 +40,8 @@ def _cells_within(evidence: Evidence, *, part: str, bar: float) -> Judgement:
         missing = len(there) - len(found)
         message = f"there are no runs of {missing} of {len(there)} cells; the profile paper has them all"
         raise SojournError(message)
-    share = 100 * sum(one.within for one in found) / len(found)
-    return all_of([exact(f"cells within the bars, of {len(found)}", share, ">=", bar, "%")])
+    near = 100 * sum(one.within for one in found) / len(found)
+    return all_of([exact(f"cells within the bars, of {len(found)}", near, ">=", bar, "%")])
 
 
 def _describe(quantity: str, at: Cell, word: str, other: Cell | None) -> str:
