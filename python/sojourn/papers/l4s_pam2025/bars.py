@@ -74,13 +74,14 @@ def compared(evidence: Evidence) -> list[Compared]:
         if cell in measured():
             stated = measured()[cell]
             there = (share(stated), stated.l4s_ms, stated.classic_ms)
-            means = _mean(runs, share), _mean(runs, lambda one: one.l4s_ms), _mean(runs, lambda one: one.classic_ms)
+            means = mean(runs, share), mean(runs, lambda one: one.l4s_ms), mean(runs, lambda one: one.classic_ms)
             if means[0] is not None:
                 found.append(Compared(cell=cell, there=there, here=(means[0], *means[1:])))
     return found
 
 
-def _mean(runs: Iterable[Observation], of: Callable[[Observation], float | None]) -> float | None:
+def mean(runs: Iterable[Observation], of: Callable[[Observation], float | None]) -> float | None:
+    """Return the mean of a quantity over runs that have it; `None` if none has."""
     values = [value for run in runs if (value := of(run)) is not None]
     return mean_interval(values).value if values else None
 

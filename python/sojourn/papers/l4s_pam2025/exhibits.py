@@ -18,7 +18,6 @@ from sojourn.papers.l4s_pam2025.plan import lacks, missing
 from sojourn.plots.heat_maps import Maps, heat_maps
 from sojourn.report.exhibit import Exhibit, draw
 from sojourn.report.table import Table
-from sojourn.stats import mean_interval
 
 #: What the table has of a cell.
 COLUMNS: dict[str, Callable[[Observation], float | None]] = {
@@ -79,7 +78,7 @@ def _cells(planned: Iterable[Cell], evidence: Evidence) -> Table:
         numbers = []
         for name, quantity in COLUMNS.items():
             there = quantity(stated[cell]) if cell in stated else None
-            here = _mean(evidence.cells.get(cell, ()), quantity)
+            here = bars.mean(evidence.cells.get(cell, ()), quantity)
             numbers.append(" / ".join("-" if value is None else f"{value:.1f}" for value in (there, here)))
             records.append({**cell._asdict(), "quantity": name, "measured": there, "here": here})
         sides = f"{SENDERS[cell.l4s].title} / {SENDERS[cell.classic].title}"
@@ -94,11 +93,6 @@ def _cells(planned: Iterable[Cell], evidence: Evidence) -> Table:
         note="Measured by the authors / here, means over the trials; a dash where there is none.",
         left=3,
     )
-
-
-def _mean(runs: Iterable[Observation], quantity: Callable[[Observation], float | None]) -> float | None:
-    values = [value for run in runs if (value := quantity(run)) is not None]
-    return mean_interval(values).value if values else None
 
 
 def _figures(evidence: Evidence) -> Iterator[Exhibit]:
@@ -136,7 +130,7 @@ def _lines(cells: Mapping[tuple[str, str], Cell], evidence: Evidence) -> list[Ma
     lines = []
     for quantity, label, bounds, colours in _MAPS:
         there = {place: quantity(measured()[cell]) for place, cell in cells.items()}
-        here = {place: _mean(evidence.cells[cell], quantity) for place, cell in cells.items()}
+        here = {place: bars.mean(evidence.cells[cell], quantity) for place, cell in cells.items()}
         panels = [
             (name, {place: value for place, value in numbers.items() if value is not None})
             for name, numbers in (("the bed", there), ("here", here))
