@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import copy
+import dataclasses
 import json
 import os
 import signal
@@ -20,6 +21,7 @@ from sojourn.backends.linux import guest, kinds, messages, network_of
 from sojourn.backends.linux.topology import bed
 from sojourn.errors import SojournError
 from sojourn.kernel.find import Kernel
+from sojourn.scenario import Tcp
 from tests import sweeps
 from tests.conftest import Cli, assert_one_sentence
 
@@ -159,9 +161,10 @@ def test_a_kernel_without_a_discipline_is_told(cli: Cli, virtual_kernel: Kernel)
         assert done.stderr.count("\n") == 1
 
 
-def job() -> dict[str, Any]:
+def job(*, gso: bool = False, control: str = "cubic") -> dict[str, Any]:
     """A job of one flow."""
-    text = api.build("bulk", qdisc="codel", flows_up=1, flows_down=0, duration="1s").normalized("linux")
+    scenario = api.build("bulk", qdisc="codel", cc=control, flows_up=1, flows_down=0, duration="1s")
+    text = dataclasses.replace(scenario, tcp=Tcp(gso=gso)).normalized("linux")
     load = json.loads(_native.load_plan(text))
     load["probes"] = []
     return {
@@ -225,6 +228,30 @@ def test_a_bed_that_would_mislead_does_not_start(
 def test_the_same_bed_unspoilt_starts(plain: dict[str, Any], virtual_kernel: Kernel) -> None:
     answer = guest.carry_out(plain, virtual_kernel, seed=1, bound_s=60.0)
     assert json.loads(answer.measured)["flows"][0]["delivered_total"] > 0
+
+
+def test_hosts_may_hand_down_trains_and_routers_may_not(virtual_kernel: Kernel) -> None:
+    trains = job(gso=True)
+    answer = guest.carry_out(copy.deepcopy(trains), virtual_kernel, seed=1, bound_s=60.0)
+    assert json.loads(answer.measured)["flows"][0]["delivered_total"] > 0
+    refused = job(gso=True)
+    refused["load"]["tcp"]["gso"] = False
+    spoilt = copy.deepcopy(trains)
+    _trains(spoilt["bed"]["steps"])
+    for one, device in ((refused, "c0 on client"), (spoilt, "r1m on r1")):
+        with pytest.raises(SojournError, match=rf"{device} takes \d+ segments as one packet, but must take 1"):
+            guest.carry_out(one, virtual_kernel, seed=1, bound_s=60.0)
+
+
+def test_a_kernel_without_a_congestion_control_is_told(virtual_kernel: Kernel) -> None:
+    if "prague" in virtual_kernel.path.read_bytes().decode("latin-1"):
+        pytest.skip("this kernel has Prague")
+    with pytest.raises(SojournError) as caught:
+        guest.carry_out(job(control="prague"), virtual_kernel, seed=1, bound_s=60.0)
+    sentence = str(caught.value)
+    assert 'flows[0].congestion_control is "prague", but Linux ' in sentence
+    assert sentence.endswith(": name a kernel that has it")
+    assert "cubic" in sentence
 
 
 @pytest.mark.parametrize("workers", ["1", "2"])

@@ -61,8 +61,9 @@ class Tcp:
     gso
         Whether TCP hands several segments down as one packet, which leave back to back (GSO; default no). A train has
         what leaves in 1 ms at the pacing rate, two segments at least, and waits until the window has room for it.
-        Linux's TCP does so over every device, whether the device's offloads are on or off. Hosts with a kernel are told
-        to hand down single segments (`gso_max_segs 1`), so only the simulator takes it.
+        Linux's TCP does so over every device, whether the device's offloads are on or off. Without it the hosts of the
+        linux back end hand down single segments (`gso_max_segs 1`); with it their trains are cut at their own device.
+        The live back end refuses it.
     min_rto
         Time text: smallest retransmission time-out; Linux 200 ms, RFC 6298 1 s. Default: `"200ms"`.
     save_metrics
@@ -112,7 +113,7 @@ class Flow:
         As `sojourn list` names them (default `"cubic"`); absent with the protocol `"udp"`.
     ecn
         Whether this flow negotiates ECN, and which (default: `tcp.ecn`, or with `prague` and `bbr2-l4s` `"accecn"`).
-        Only the simulator has flows that differ.
+        Only the simulator has flows that differ from that.
     rtt
         Time text: base round-trip time (default: the path's).
     start

@@ -216,6 +216,7 @@ impl Scenario {
     fn context(&self, backend: Backend) -> Context<'_> {
         Context {
             backend,
+            ecn: self.tcp.ecn,
             duration: self.duration,
             wifi: self.wifi.as_ref(),
             topology: self.topology.as_ref(),

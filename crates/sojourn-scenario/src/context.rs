@@ -2,13 +2,16 @@
 
 use crate::topology::TopologyScenario;
 use crate::{Backend, ScenarioError, WifiScenario, fail};
-use sojourn_tcp::cc::Algorithm;
+use sojourn_tcp::cc::{Algorithm, Kernels};
+use sojourn_tcp::EcnMode;
 use sojourn_units::Duration;
 
 /// What the checks of one part need to know of the rest.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Context<'a> {
     pub(crate) backend: Backend,
+    /// `tcp.ecn`.
+    pub(crate) ecn: EcnMode,
     /// The measured window.
     pub(crate) duration: Duration,
     pub(crate) wifi: Option<&'a WifiScenario>,
@@ -24,14 +27,19 @@ impl Context<'_> {
         }
     }
 
-    /// Refuses a congestion control that only the simulator has.
+    /// Refuses a congestion control that the back end does not have.
     pub(crate) fn check_control(&self, place: &str, control: Algorithm) -> Result<(), ScenarioError> {
-        if self.backend.has_real_hosts() && !control.in_linux() {
-            let name = control.name();
-            return Err(ScenarioError::because(format!(
-                "{place}.congestion_control is {name:?}, but Linux has no such control: use the simulator"
-            )));
-        }
-        Ok(())
+        let why = match (self.backend, control.kernels()) {
+            (Backend::Sim, _) | (_, Kernels::All) | (Backend::Linux, Kernels::Some) => return Ok(()),
+            (Backend::Live, Kernels::Some) => {
+                "this machine's kernel is not known to have it: use the simulator, or the linux back end with a kernel \
+                 that has it"
+            }
+            (_, Kernels::None) => "Linux has no such control: use the simulator",
+        };
+        let name = control.name();
+        Err(ScenarioError::because(format!(
+            "{place}.congestion_control is {name:?}, but {why}"
+        )))
     }
 }

@@ -53,7 +53,7 @@ pub struct FlowScenario {
     /// As `sojourn list` names them (default `"cubic"`); absent with the protocol `"udp"`.
     pub congestion_control: Option<Algorithm>,
     /// Whether this flow negotiates ECN, and which (default: `tcp.ecn`, or with `prague` and `bbr2-l4s` `"accecn"`). Only
-    /// the simulator has flows that differ.
+    /// the simulator has flows that differ from that.
     pub ecn: Option<EcnMode>,
     /// Base round-trip time (default: the path's).
     #[serde(default)]
@@ -175,9 +175,13 @@ impl FlowScenario {
     /// Which ECN it wants, where `all` is that of all flows.
     #[must_use]
     pub fn ecn_mode(&self, all: EcnMode) -> EcnMode {
+        self.ecn.unwrap_or_else(|| self.usual_ecn(all))
+    }
+
+    /// The ECN of a flow that names none.
+    fn usual_ecn(&self, all: EcnMode) -> EcnMode {
         let scalable = self.congestion_control.is_some_and(Algorithm::is_scalable);
-        let usual = if scalable { EcnMode::Accurate } else { all };
-        self.ecn.unwrap_or(usual)
+        if scalable { EcnMode::Accurate } else { all }
     }
 
     /// What its application does.
@@ -230,7 +234,7 @@ impl FlowScenario {
         if let Some(control) = self.congestion_control {
             on.check_control(&place, control)?;
         }
-        self.check_ecn(&field("ecn"), on.backend)?;
+        self.check_ecn(&field("ecn"), on)?;
         within(&field("rtt"), self.rtt, RTT.0, RTT.1)?;
         within(&field("start"), self.start, Duration::ZERO, on.duration)?;
         if let Some(stop) = self.stop {
@@ -248,14 +252,14 @@ impl FlowScenario {
     }
 
     /// Refuses ECN that its control or the back end does not have.
-    fn check_ecn(&self, field: &str, backend: Backend) -> Result<(), ScenarioError> {
+    fn check_ecn(&self, field: &str, on: &Context<'_>) -> Result<(), ScenarioError> {
         let Some(ecn) = self.ecn else { return Ok(()) };
         let value = match ecn {
             EcnMode::Off => "false",
             EcnMode::Classic => "true",
             EcnMode::Accurate => "\"accecn\"",
         };
-        if backend.has_real_hosts() {
+        if on.backend.has_real_hosts() && ecn != self.usual_ecn(on.ecn) {
             let rule = format!("{field} is {value}, but a kernel has one setting for all flows: use tcp.ecn");
             return Err(ScenarioError::because(rule));
         }

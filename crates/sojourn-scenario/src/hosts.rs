@@ -89,12 +89,13 @@ fn check_tcp(s: &Scenario, backend: Backend) -> Result<(), ScenarioError> {
             "Linux has no ABE (RFC 8511), so only the simulator takes it",
         );
     }
-    if tcp.gso {
-        return refuse(
-            "tcp.gso",
-            "true",
-            "its hosts hand down single segments (gso_max_segs 1), so only the simulator takes it",
-        );
+    if tcp.gso && backend == Backend::Live {
+        let why = "the live back end leaves the trains of its hosts to the kernel";
+        return refuse("tcp.gso", "true", why);
+    }
+    if tcp.gso && s.wifi.is_some() {
+        let why = "the radios of a cell take single segments (gso_max_segs 1) on the linux back end";
+        return refuse("tcp.gso", "true", why);
     }
     if tcp.ecn_low {
         return refuse(
@@ -109,7 +110,7 @@ fn check_tcp(s: &Scenario, backend: Backend) -> Result<(), ScenarioError> {
         return refuse("tcp.bbr2_ecn_max_rtt", &value, why);
     }
     if tcp.prague_fallback || tcp.prague_rtt != RttControl::default() {
-        let why = "Linux has no Prague, so only the simulator takes it";
+        let why = "a kernel's Prague is set by its module's parameters, so only the simulator takes it";
         return if tcp.prague_fallback {
             refuse("tcp.prague_fallback", "true", why)
         } else {

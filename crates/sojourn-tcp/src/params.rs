@@ -72,8 +72,9 @@ pub struct TcpParams {
     pub delayed_ack: bool,
     /// Whether TCP hands several segments down as one packet, which leave back to back (GSO; default no). A train has what
     /// leaves in 1 ms at the pacing rate, two segments at least, and waits until the window has room for it. Linux's TCP
-    /// does so over every device, whether the device's offloads are on or off. Hosts with a kernel are told to hand down
-    /// single segments (`gso_max_segs 1`), so only the simulator takes it.
+    /// does so over every device, whether the device's offloads are on or off. Without it the hosts of the linux back end
+    /// hand down single segments (`gso_max_segs 1`); with it their trains are cut at their own device. The live back end
+    /// refuses it.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub gso: bool,
     /// Smallest retransmission time-out; Linux 200 ms, RFC 6298 1 s.

@@ -38,11 +38,12 @@ const CHANGE_OVER: Duration = Duration::from_millis(50);
 /// Offloads that make one packet of several.
 const OFFLOADS: [&str; 3] = ["tx-tcp-segmentation", "tx-generic-segmentation", "rx-gro"];
 
-/// Looks at every device of the bed.
+/// Looks at every device of the bed. With `trains`, hosts that run TCP may hand down several segments, which their own
+/// devices cut.
 ///
 /// # Errors
 /// The first pitfall: one sentence that names the device and the host.
-pub(super) fn look(bed: &mut Bed) -> Result<(), AgentError> {
+pub(super) fn look(bed: &mut Bed, trains: bool) -> Result<(), AgentError> {
     // A kernel starts with the timers of its tick and changes over at one of the first.
     std::thread::sleep(CHANGE_OVER);
     let resolution = clock_getres(ClockId::Monotonic);
@@ -55,14 +56,15 @@ pub(super) fn look(bed: &mut Bed) -> Result<(), AgentError> {
     for host in bed.hosts() {
         bed.enter(&host)?;
         let mut route = Netlink::route().doing(|| format!("cannot open a netlink socket on {host}"))?;
+        let runs_tcp = host == Host::Server.name() || host.starts_with(&*Host::Client(0).name());
         let what = || format!("cannot look at the devices of {host}");
         for link in route.dump(message(GET_LINK, 0, 0, &[0; LINK_MESSAGE])).doing(what)? {
-            link_of(&host, link.get(LINK_MESSAGE..).unwrap_or(&[]), &bed.radios)?;
+            let link = link.get(LINK_MESSAGE..).unwrap_or(&[]);
+            link_of(&host, link, &bed.radios, trains && runs_tcp)?;
         }
         let what = || format!("cannot look at the disciplines of {host}");
         for qdisc in route.dump(message(GET_QDISC, 0, 0, &[0; TC_MESSAGE])).doing(what)? {
             let kind = attribute(qdisc.get(TC_MESSAGE..).unwrap_or(&[]), TCA_KIND).map(text);
-            let runs_tcp = host == Host::Server.name() || host.starts_with(&*Host::Client(0).name());
             if runs_tcp && kind.as_deref() == Some("netem") {
                 return refuse(&format!(
                     "netem is on {host}, which runs TCP: its own segments would wait in it"
@@ -81,7 +83,7 @@ fn text(value: &[u8]) -> String {
     String::from_utf8_lossy(value).trim_end_matches('\0').to_owned()
 }
 
-fn link_of(host: &str, link: &[u8], radios: &[String]) -> Result<(), AgentError> {
+fn link_of(host: &str, link: &[u8], radios: &[String], trains: bool) -> Result<(), AgentError> {
     let name = attribute(link, IFLA_IFNAME).map(text).unwrap_or_default();
     if name == "lo" {
         return Ok(());
@@ -96,7 +98,7 @@ fn link_of(host: &str, link: &[u8], radios: &[String]) -> Result<(), AgentError>
         ));
     }
     let train = attribute(link, IFLA_GSO_MAX_SEGS).and_then(|value| u32_at(value, 0));
-    if train != Some(1) {
+    if train != Some(1) && !trains {
         let train = train.map_or_else(|| "any number of".to_owned(), |n| n.to_string());
         return refuse(&format!(
             "{name} on {host} takes {train} segments as one packet, but must take 1 (gso_max_segs)"

@@ -18,7 +18,7 @@ use super::reactor::Reactor;
 use super::tap::{Tap, Watch};
 use super::udp_rr::UdpRr;
 use super::web::Web;
-use super::{Actor, AgentError, pitfalls};
+use super::{Actor, AgentError, check, pitfalls};
 use rustix::system::uname;
 use sojourn_bed::{
     DownloadMeasured, FlowMeasured, Kernel, LoadPlan, MEASURED_FORMAT, Measured, ProbeMeasured, QdiscMeasured,
@@ -124,8 +124,9 @@ pub(super) fn traffic(plan: &LoadPlan) -> Result<Vec<Box<dyn Actor>>, AgentError
 
 pub(super) fn run(job: &Job, directory: &Path) -> Result<(), AgentError> {
     load_modules(&job.modules)?;
+    check::has_controls(&job.load)?;
     let mut bed = Bed::build(&job.bed, job.load.paths.len())?;
-    pitfalls::look(&mut bed)?;
+    pitfalls::look(&mut bed, job.load.tcp.gso)?;
     write(directory, "packets.bin", &[])?;
     std::thread::sleep(LINKS_COME_UP);
     introduce(&mut bed, &job.load)?;

@@ -105,11 +105,6 @@ fn linux_refuses_what_a_kernel_cannot_do() {
             "tcp.abe is true, but Linux has no ABE (RFC 8511), so only the simulator takes it: leave it out",
         ),
         (
-            json!({"tcp": {"gso": true}}),
-            "tcp.gso is true, but its hosts hand down single segments (gso_max_segs 1), so only the simulator takes it: leave \
-             it out",
-        ),
-        (
             json!({"tcp": {"ecn": true, "ecn_low": true}}),
             "tcp.ecn_low is true, but only google's Linux has it, with BBRv3, so only the simulator takes it: leave it out",
         ),
@@ -220,6 +215,64 @@ fn controls_that_linux_lacks_are_refused_where_hosts_are_real() {
             }
         }
     }
+}
+
+#[test]
+fn prague_runs_on_kernels_that_have_it() {
+    let prague = json!({"name": "a", "direction": "up", "congestion_control": "prague"});
+    let flow = json!({"flows": [prague]});
+    let linux = canonical(&flow, Backend::Linux);
+    assert_eq!(linux, canonical(&flow, Backend::Sim));
+    assert_eq!(
+        error(&flow, Backend::Live),
+        "flows[0].congestion_control is \"prague\", but this machine's kernel is not known to have it: use the simulator, \
+         or the linux back end with a kernel that has it"
+    );
+    let set = json!({"tcp": {"prague_fallback": true}});
+    assert_eq!(
+        error(&set, Backend::Linux),
+        "tcp.prague_fallback is true, but a kernel's Prague is set by its module's parameters, so only the simulator takes \
+         it: leave it out"
+    );
+}
+
+/// A kernel has one setting, and Prague negotiates AccECN whatever the setting is.
+#[test]
+fn flows_of_a_kernel_have_the_ecn_that_they_would_have_without_the_key() {
+    let flows = |prague: Value, cubic: Value| {
+        json!({"tcp": {"ecn": true}, "flows": [
+            {"name": "l4s", "direction": "up", "congestion_control": "prague", "ecn": prague},
+            {"name": "classic", "direction": "up", "congestion_control": "cubic", "ecn": cubic},
+        ]})
+    };
+    let same = flows(json!("accecn"), json!(true));
+    assert_eq!(canonical(&same, Backend::Linux), canonical(&same, Backend::Sim));
+    assert_eq!(
+        error(&flows(json!("accecn"), json!(false)), Backend::Linux),
+        "flows[1].ecn is false, but a kernel has one setting for all flows: use tcp.ecn"
+    );
+    assert_eq!(
+        error(&flows(json!(true), json!(true)), Backend::Linux),
+        "flows[0].ecn is true, but a kernel has one setting for all flows: use tcp.ecn"
+    );
+}
+
+#[test]
+fn trains_of_segments_are_for_wires_and_for_kernels_of_our_own() {
+    let trains = json!({"tcp": {"gso": true}});
+    assert_eq!(canonical(&trains, Backend::Linux), canonical(&trains, Backend::Sim));
+    assert_eq!(
+        error(&trains, Backend::Live),
+        "tcp.gso is true, but the live back end leaves the trains of its hosts to the kernel: leave it out"
+    );
+    let cell = json!({
+        "tcp": {"gso": true},
+        "wifi": {"variant": "linux-6.12", "stations": [{"name": "sta1", "rate": "ht mcs 0 20mhz"}]},
+    });
+    assert_eq!(
+        error(&cell, Backend::Linux),
+        "tcp.gso is true, but the radios of a cell take single segments (gso_max_segs 1) on the linux back end: leave it out"
+    );
 }
 
 #[test]

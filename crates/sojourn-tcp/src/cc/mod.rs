@@ -173,12 +173,23 @@ impl Needs {
     };
 }
 
+/// Which Linux kernels have a congestion control.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kernels {
+    /// Linus Torvalds' tree.
+    All,
+    /// Others' trees, such as L4STeam's.
+    Some,
+    /// None, or under the name of another one.
+    None,
+}
+
 /// An algorithm that the list can name.
 pub trait Listed: CongestionControl + Sized {
     /// Its name, as Linux's `net.ipv4.tcp_congestion_control` has it if Linux has it.
     const NAME: &'static str;
-    /// Linux has it, so that hosts with a kernel's TCP can use it.
-    const IN_LINUX: bool = true;
+    /// Which kernels have it, so that hosts with a kernel's TCP can use it.
+    const KERNELS: Kernels = Kernels::All;
     /// Its answer to marks is scalable (RFC 9331 section 4.3): AccECN is negotiated whatever `tcp.ecn` says, and all that
     /// is sent has ECT(1). If the other end has no AccECN, the connection has no ECN.
     const SCALABLE: bool = false;
@@ -260,11 +271,11 @@ macro_rules! controls {
                 }
             }
 
-            /// Whether Linux has it.
+            /// Which kernels have it.
             #[must_use]
-            pub const fn in_linux(self) -> bool {
+            pub const fn kernels(self) -> Kernels {
                 match self {
-                    $($(#[cfg($when)])? Self::$Name => <$Name as Listed>::IN_LINUX,)+
+                    $($(#[cfg($when)])? Self::$Name => <$Name as Listed>::KERNELS,)+
                 }
             }
 

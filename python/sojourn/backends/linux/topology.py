@@ -26,6 +26,9 @@ from sojourn.interop import canonical
 
 NAMESPACES = ("client", "r1", "delay", "r2", "server")
 
+#: Those that run TCP.
+_HOSTS = frozenset({"client", "server"})
+
 #: Classes of a prio discipline, and so paths of different length.
 MOST_PATHS = 16
 
@@ -152,6 +155,13 @@ class Network:
         """The largest packet."""
         return int(self.tcp["mss"]) + _IP_AND_TCP
 
+    def train(self, device: Device) -> int | None:
+        """Return the most segments that a device takes as one packet; `None` for as many as it takes by itself.
+
+        The trains of hosts are cut at their own devices, whose offloads are off.
+        """
+        return None if self.tcp.get("gso") and device.host in _HOSTS else 1
+
     @property
     def links(self) -> tuple[tuple[Device, Device], ...]:
         """The wires."""
@@ -263,7 +273,7 @@ def _links(steps: Steps, network: Network) -> None:
             steps.send(
                 device.host,
                 f"set {device.name} up",
-                messages.link_up(index=device.index, mtu=network.mtu, gso_max_segs=1),
+                messages.link_up(index=device.index, mtu=network.mtu, gso_max_segs=network.train(device)),
             )
             steps.ethtool(
                 device.host,

@@ -18,7 +18,7 @@ mod version;
 
 use super::bbr::aggregation::Aggregation;
 use super::bbr::model::{BW_SCALE, GAIN_UNIT, bytes_a_second, interval, micros};
-use super::{Ack, CaState, CongestionControl, Listed, LostSegment, Needs, RateSample, Restart, Start, Window};
+use super::{Ack, CaState, CongestionControl, Kernels, Listed, LostSegment, Needs, RateSample, Restart, Start, Window};
 use crate::variant::Variant;
 use bounds::{Latest, MaxBandwidth, ShortTerm, looser};
 use constants::{AGGREGATION_ROUNDS, ECN_MAX_RTT_US};
@@ -239,7 +239,7 @@ struct State {
 
 impl<G: Generation> Listed for LaterBbr<G> {
     const NAME: &'static str = G::NAME;
-    const IN_LINUX: bool = false;
+    const KERNELS: Kernels = Kernels::None;
     const SCALABLE: bool = G::SCALABLE;
     /// Without AccECN there are no marks, and it goes on. Source: L4STeam's `bbr2_init`.
     const GIVES_WAY: bool = false;

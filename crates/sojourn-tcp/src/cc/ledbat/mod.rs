@@ -7,7 +7,7 @@ mod delay;
 #[cfg(test)]
 mod tests;
 
-use super::{Ack, CongestionControl, Listed, Threshold, Window};
+use super::{Ack, CongestionControl, Kernels, Listed, Threshold, Window};
 use crate::variant::Variant;
 use delay::Delays;
 use sojourn_units::{Duration, Time};
@@ -88,7 +88,7 @@ pub struct LedbatPlusPlus {
 
 impl Listed for LedbatPlusPlus {
     const NAME: &'static str = "ledbat++";
-    const IN_LINUX: bool = false;
+    const KERNELS: Kernels = Kernels::None;
     /// Draft section 4.1; RFC 6817 section 2.5, `INIT_CWND`.
     const LARGEST_START: u32 = LEAST;
     type Params = ();

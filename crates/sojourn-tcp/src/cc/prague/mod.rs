@@ -10,7 +10,7 @@ mod tests;
 
 pub use rtt::RttControl;
 
-use super::{Ack, CaState, CongestionControl, Listed, Needs, RateSample, Start, Threshold, Window};
+use super::{Ack, CaState, CongestionControl, Kernels, Listed, Needs, RateSample, Start, Threshold, Window};
 use crate::variant::Variant;
 use classic::Detector;
 use sojourn_units::{Duration, Time};
@@ -98,7 +98,7 @@ pub struct Prague {
 
 impl Listed for Prague {
     const NAME: &'static str = "prague";
-    const IN_LINUX: bool = false;
+    const KERNELS: Kernels = Kernels::Some;
     const SCALABLE: bool = true;
     const NEEDS: Needs = Needs {
         samples: true,
