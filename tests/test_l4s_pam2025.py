@@ -125,7 +125,7 @@ def test_what_cannot_be_run_says_what_it_waits_for() -> None:
 def test_what_the_simulator_does_not_know_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("sojourn._native.congestion_controls", lambda: ["cubic"])
     nothing = Evidence(cells={}, lacks=lacks)
-    assert "it needs TCP Prague, BBRv3 with ECN, which the simulator lacks" in judged("l4s-16", nothing)["reason"]
+    assert "it needs TCP Prague, BBRv3 with ECN, which the back end lacks" in judged("l4s-16", nothing)["reason"]
 
 
 def test_a_cell_can_be_run_once_the_simulator_knows_its_senders(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -143,12 +143,22 @@ def test_what_can_be_run_is_a_scenario_of_the_bed() -> None:
         found = json.loads(BED.scenario(cell).normalized())
         rtt = f"{cell.base_ms:g}ms"
         assert (found["up"], found["rtt"], found["lead"], found["duration"]) == ("100mbit", rtt, "0s", "60s")
-        ecn = [flow.get("ecn") for flow in found["flows"]]
-        assert ecn == [SENDERS[cell.l4s].ecn] * cell.l4s_flows + [SENDERS[cell.classic].ecn] * cell.classic_flows
+        scalable = {"prague", "bbr2-l4s"}
+        ecn = ["accecn" if f["congestion_control"] in scalable else found["tcp"]["ecn"] for f in found["flows"]]
+        sides = ((cell.l4s, cell.l4s_flows), (cell.classic, cell.classic_flows))
+        assert ecn == [SENDERS[side].ecn or False for side, number in sides for _ in range(number)]
         assert found["tcp"].get("prague_fallback", False) == (cell.l4s == "prague_fallback")
     # 2 BDP are 250,000 bytes: 166 packets of 1500 and one more.
     assert l4s.qdisc(Cell("cubic", "cubic", "fifo")) == "bfifo limit 250000"
     assert l4s.qdisc(Cell("cubic", "cubic", "codel")).startswith("codel limit 167 ")
+
+
+def test_a_kernel_takes_the_cells_of_its_controls() -> None:
+    bed = dataclasses.replace(BED, backend="linux")
+    there = [cell for cell in cells(others=True) if not bed.lacks(cell)]
+    assert {side for cell in there for side in (cell.l4s, cell.classic)} == {"prague", "cubic", "cubic_ecn", "bbr"}
+    for cell in there:
+        assert bed.scenario(cell).normalized("linux") == bed.scenario(cell).normalized("sim")
 
 
 def test_a_run_is_observed_by_sides() -> None:

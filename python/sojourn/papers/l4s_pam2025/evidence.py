@@ -91,6 +91,10 @@ class Cell(NamedTuple):
         return "pair" if self.l4s_flows + self.classic_flows == 2 else "many"
 
 
+#: Says what a cell needs that is not there.
+Lacks = Callable[[Cell], tuple[str, ...]]
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Observation:
     """What is kept of a run.
@@ -122,7 +126,7 @@ class Evidence(kit.Evidence[Cell, Observation]):
         What a cell needs that is not there; empty if nothing.
     """
 
-    lacks: Callable[[Cell], tuple[str, ...]] = field(default=lambda _cell: ())
+    lacks: Lacks = field(default=lambda _cell: ())
 
     def of(self, cell: Cell) -> tuple[Observation, ...]:
         """Return the repeats of a cell.
@@ -133,7 +137,7 @@ class Evidence(kit.Evidence[Cell, Observation]):
             If there are none, or can be none.
         """
         if missing := self.lacks(cell):
-            message = f"it needs {', '.join(missing)}, which the simulator lacks: {cell.words()}"
+            message = f"it needs {', '.join(missing)}, which the back end lacks: {cell.words()}"
             raise SojournError(message)
         return super().of(cell)
 

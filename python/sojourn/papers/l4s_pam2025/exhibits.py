@@ -14,7 +14,7 @@ from sojourn.papers.l4s_pam2025.evidence import (
     measured,
     share,
 )
-from sojourn.papers.l4s_pam2025.plan import lacks, missing
+from sojourn.papers.l4s_pam2025.plan import missing
 from sojourn.plots.heat_maps import Maps, heat_maps
 from sojourn.report.exhibit import Exhibit, draw
 from sojourn.report.table import Table
@@ -47,7 +47,7 @@ def exhibits(planned: Iterable[Cell], evidence: Evidence) -> Iterator[Exhibit]:
             name="bars",
             title="How near the cells are to the bed's",
             section="all",
-            says="How many of the measured cells the simulator comes near to.",
+            says="How many of the measured cells the runs come near to.",
             table=bars.table(found),
             paragraphs=(bars.sentence(found),),
         )
@@ -65,9 +65,9 @@ def exhibits(planned: Iterable[Cell], evidence: Evidence) -> Iterator[Exhibit]:
         name="cells",
         title="Cells",
         section="all",
-        says="What the authors measured, what was run here, and what a cell needs that the simulator lacks.",
+        says="What the authors measured, what was run here, and what a cell needs that is not there.",
         table=_cells(planned, evidence),
-        paragraphs=tuple(missing(planned)),
+        paragraphs=tuple(missing(planned, evidence.lacks)),
     )
 
 
@@ -84,7 +84,7 @@ def _cells(planned: Iterable[Cell], evidence: Evidence) -> Table:
         sides = f"{SENDERS[cell.l4s].title} / {SENDERS[cell.classic].title}"
         flows = f"{cell.l4s_flows}:{cell.classic_flows}"
         place = f"{BOTTLENECKS[cell.aqm]}, {cell.bdp:g} BDP{cell.beside_base}"
-        rows.append((sides, flows, place, *numbers, ", ".join(lacks(cell)) or "nothing"))
+        rows.append((sides, flows, place, *numbers, ", ".join(evidence.lacks(cell)) or "nothing"))
     return Table(
         name="cells",
         headers=("L4S side / classic side", "flows", "bottleneck", *COLUMNS, "needs"),

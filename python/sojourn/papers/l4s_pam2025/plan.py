@@ -1,4 +1,4 @@
-"""The plan of the study of L4S: the cells of the claims, and what cells need that the simulator lacks."""
+"""The plan of the study of L4S: the cells of the claims, and what cells need that a back end lacks."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from sojourn.errors import ParamError
 from sojourn.papers.kit import execute
 from sojourn.papers.kit.execute import Means
 from sojourn.papers.kit.paper import Profile
-from sojourn.papers.l4s_pam2025.evidence import SENDERS, Cell, Evidence, Observation, claimed, measured, observe
+from sojourn.papers.l4s_pam2025.evidence import SENDERS, Cell, Evidence, Lacks, Observation, claimed, measured, observe
 from sojourn.scenario import Flow, Scenario, Tcp
 from sojourn.store.run import Run
 
@@ -25,6 +25,8 @@ THRESHOLD_MS = {10.0: 5, 2.0: 1}
 
 #: Classic senders whose marks are echoed one by one.
 SHALLOW = frozenset({"bbr2_dctcp", "bbr3_low"})
+#: Controls of kernels; only some kernels have Prague.
+ON_KERNELS = frozenset({"prague", "cubic", "bbr"})
 #: Where two classic flows of one kind are each other's control.
 CONTROLLED = ("fifo", "codel", "codel_drop", "pie_drop", "fq_codel")
 
@@ -52,11 +54,15 @@ def qdisc(cell: Cell) -> str:
     }[cell.aqm]
 
 
-def lacks(cell: Cell) -> tuple[str, ...]:
-    """Return the senders of a cell that the simulator has not, each in words; nothing if it can be run."""
-    known = _native.congestion_controls()
+def lacks(cell: Cell, backend: str = "sim") -> tuple[str, ...]:
+    """Return the senders of a cell that a back end has not, each in words; nothing if it can be run."""
+    known = _native.congestion_controls() if backend == "sim" else ON_KERNELS
     sides = dict.fromkeys((cell.l4s, cell.classic))
-    return tuple(SENDERS[side].title for side in sides if SENDERS[side].control not in known)
+    return tuple(
+        SENDERS[side].title
+        for side in sides
+        if SENDERS[side].control not in known or (side == "prague_fallback" and backend != "sim")
+    )
 
 
 def cells(parts: Iterable[str] = PARTS, *, others: bool = False) -> list[Cell]:
@@ -69,7 +75,7 @@ def cells(parts: Iterable[str] = PARTS, *, others: bool = False) -> list[Cell]:
     return [cell for cell in (*control, *stated) if cell.part in parts]
 
 
-def missing(planned: Iterable[Cell]) -> list[str]:
+def missing(planned: Iterable[Cell], lacks: Lacks = lacks) -> list[str]:
     """Return a sentence for each thing that keeps cells from being run, the most needed first."""
     planned = list(planned)
     needs = Counter(thing for cell in planned for thing in lacks(cell))
@@ -90,12 +96,19 @@ class Bed:
         Of the first repeat.
     jitter
         Time text: by how much packets may be late on either way.
+    backend
+        What makes the runs: `"sim"` or `"linux"`.
     """
 
     profile: Profile
     parts: tuple[str, ...] = PARTS
     seed: int = 1
     jitter: str = "0s"
+    backend: str = "sim"
+
+    def lacks(self, cell: Cell) -> tuple[str, ...]:
+        """Return the senders of a cell that the back end has not, each in words."""
+        return lacks(cell, self.backend)
 
     def cells(self) -> list[Cell]:
         """Return the cells of the parts, also those that cannot be run."""
@@ -113,7 +126,6 @@ class Bed:
                 name=f"{side}_{place}",
                 direction="up",
                 congestion_control=SENDERS[sender].control,
-                ecn=SENDERS[sender].ecn,
             )
             for sender, number, side in sides
             for place in range(1, number + 1)
@@ -132,8 +144,9 @@ class Bed:
             # Linux's TCP hands several segments down at once although the bed's devices had their offloads off.
             tcp=Tcp(
                 gso=True,
+                # Of the classic side: the L4S one has AccECN whatever this is.
+                ecn=SENDERS[cell.classic].ecn or False,
                 # Where a mark is echoed once, as DCTCP's receiver does, or BBRv3 is told that thresholds are low.
-                ecn=cell.classic in SHALLOW,
                 ecn_low=True if cell.classic in SHALLOW else None,
                 # The notebook tells BBRv2 to answer marks whatever the RTT is.
                 bbr2_ecn_max_rtt="0s" if SENDERS[cell.classic].control == "bbr2" else None,
@@ -161,9 +174,9 @@ def plan(bed: Bed) -> Sequence[Planned]:
         If there are none.
     """
     planned = bed.cells()
-    there = [cell for cell in planned if not lacks(cell)]
+    there = [cell for cell in planned if not bed.lacks(cell)]
     if not there:
-        most = missing(planned)[0].rstrip(".")
+        most = missing(planned, bed.lacks)[0].rstrip(".")
         message = f"only is {','.join(bed.parts)!r}, but nothing of it can be run yet: {most}"
         raise ParamError(message)
     return execute.repeats((cell, bed.scenario(cell), bed.repeat(cell)) for cell in there)
@@ -178,4 +191,4 @@ def reproduce(bed: Bed, means: Means) -> Outcome:
 
     runs = execute.execute(plan(bed), take, means)
     found = {cell: tuple(each) for cell, each in observations.items()}
-    return Outcome(evidence=Evidence(cells=found, lacks=lacks), runs=len(runs))
+    return Outcome(evidence=Evidence(cells=found, lacks=bed.lacks), runs=len(runs))

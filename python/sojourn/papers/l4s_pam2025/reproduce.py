@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from sojourn.papers.kit.reproduction import Reproduction, Request
 from sojourn.papers.l4s_pam2025.evidence import Cell, Evidence
 from sojourn.papers.l4s_pam2025.judges import JUDGES
-from sojourn.papers.l4s_pam2025.plan import Bed, Outcome, lacks, missing, plan, reproduce
+from sojourn.papers.l4s_pam2025.plan import Bed, Outcome, missing, plan, reproduce
 
 if TYPE_CHECKING:
     from sojourn.report.exhibit import Exhibit
@@ -17,16 +17,26 @@ if TYPE_CHECKING:
 
 def reproduction(request: Request) -> Reproduction[Outcome]:
     """Return the study as it is asked for."""
-    bed = Bed(profile=request.profile, parts=request.run_parts, seed=request.seed, **request.settings)
+    bed = Bed(
+        profile=request.profile,
+        parts=request.run_parts,
+        seed=request.seed,
+        backend=request.backend.name,
+        **request.settings,
+    )
     planned = bed.cells()
-    there = sum(not lacks(cell) for cell in planned)
+    there = sum(not bed.lacks(cell) for cell in planned)
     return Reproduction(
         plan=plan(bed),
         run=partial(reproduce, bed),
         judge=lambda claims, outcome: JUDGES.judge(claims, outcome.evidence),
         exhibits=lambda outcome, _claims, _judged: _exhibits(planned, outcome.evidence),
-        facts=lambda _judged: {"TCP": f"{request.tcp}, CUBIC", "cells": f"{there} of {len(planned)} can be run"},
-        begin=lambda _outcome: ["\n".join([f"{there} of {len(planned)} cells can be run.", *missing(planned)])],
+        facts=lambda _judged: {
+            "back end": bed.backend,
+            "TCP": f"{'the kernel' if request.on_kernel else request.tcp}, CUBIC",
+            "cells": f"{there} of {len(planned)} can be run",
+        },
+        begin=lambda _outcome: ["\n".join([f"{there} of {len(planned)} cells can be run.", *missing(planned, bed.lacks)])],
     )
 
 
