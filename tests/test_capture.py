@@ -268,6 +268,27 @@ def test_accecn_is_what_tshark_reads(fields: Fields, tmp_path: Path) -> None:
         assert 0 <= length - told[stream] <= 2 * 1436
 
 
+def test_all_of_prague_is_ect1_or_marked(fields: Fields, tmp_path: Path) -> None:
+    """RFC 9331 section 4.1, with ECN on all packets (generalised ECN); CUBIC beside it keeps ECT(0)."""
+    path = tmp_path / "x.pcapng"
+    flows = (
+        Flow(name="l4s", direction="up", congestion_control="prague"),
+        Flow(name="classic", direction="up", congestion_control="cubic", ecn=True),
+    )
+    record = make(path, scenario(flows=flows, qdisc_up="dualpi2"), points=["up-bottleneck"])
+    ((accurate,),) = fields(path, "tcp.flags.syn == 1 && tcp.flags.ack == 0 && tcp.flags.ae == 1", "tcp.stream")
+    points: dict[tuple[bool, bool], Counter[str]] = {}
+    for stream, ecn, way in fields(path, "tcp", "tcp.stream", "ip.dsfield.ecn", "frame.packet_flags_direction"):
+        leaves = int(way, 0) == 2
+        points.setdefault((stream == accurate, leaves), Counter())[ecn] += 1
+    # What leaves may have been marked; what comes in at this end are acknowledgements.
+    assert set(points[True, True]) == {"1", "3"}
+    assert set(points[True, False]) == {"1"}
+    assert set(points[False, True]) == {"0", "2", "3"}
+    assert set(points[False, False]) == {"0"}
+    assert points[True, True]["3"] + points[False, True]["3"] == record["bottleneck"]["up"]["marks"]
+
+
 def test_the_queue_sends_what_the_record_counts(fields: Fields, tmp_path: Path) -> None:
     path = tmp_path / "x.pcapng"
     record = make(path)
