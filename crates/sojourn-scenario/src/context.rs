@@ -2,8 +2,8 @@
 
 use crate::topology::TopologyScenario;
 use crate::{Backend, ScenarioError, WifiScenario, fail};
-use sojourn_tcp::cc::{Algorithm, Kernels};
 use sojourn_tcp::EcnMode;
+use sojourn_tcp::cc::{Algorithm, Kernels};
 use sojourn_units::Duration;
 
 /// What the checks of one part need to know of the rest.
