@@ -50,7 +50,7 @@ impl<R: LossRecovery> Machine<R> {
 
     /// Whether a new full segment may leave: as the next of a train, or as the first of one that is long enough.
     ///
-    /// Source: Linux 6.1 `tcp_write_xmit`, `tcp_tso_should_defer`. Deviation: a retransmission is one segment, and of
+    /// Source: Linux 6.1.192 `tcp_write_xmit`, `tcp_tso_should_defer`. Deviation: a retransmission is one segment, and of
     /// data that do not fill the window nothing waits.
     #[inline]
     pub(super) fn takes_train(&mut self, now: Time) -> bool {
@@ -113,9 +113,12 @@ impl<R: LossRecovery> Machine<R> {
         if room * DIVISOR >= self.window.cwnd {
             return false;
         }
-        // An acknowledgement is near where the oldest segment left half a round trip ago.
-        let half = self.rtt.srtt().unwrap_or(Duration::ZERO) / 2;
-        self.board.head().is_some_and(|head| now.since(head.sent_at) >= half)
+        // An acknowledgement is near if it is expected within 1 ms, and within half a round trip. (Older kernels: half a
+        // round trip.)
+        let srtt = self.rtt.srtt().unwrap_or(Duration::ZERO);
+        let near = RECENT.min(srtt / 2);
+        let expected = |sent: Time| (sent + srtt).since(now) <= near;
+        self.board.head().is_some_and(|head| expected(head.sent_at))
     }
 }
 
