@@ -36,7 +36,9 @@ def reproduction(request: Request) -> Reproduction[Outcome]:
             "TCP": f"{'the kernel' if request.on_kernel else request.tcp}, CUBIC",
             "cells": f"{there} of {len(planned)} can be run",
         },
-        begin=lambda _outcome: ["\n".join([f"{there} of {len(planned)} cells can be run.", *missing(planned, bed.lacks)])],
+        begin=lambda _outcome: [
+            "\n".join([f"{there} of {len(planned)} cells can be run.", *missing(planned, bed.lacks)])
+        ],
     )
 
 
