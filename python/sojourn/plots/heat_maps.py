@@ -36,20 +36,22 @@ class Maps:
     colours: str = "YlGnBu"
 
 
-def heat_maps(lines: Sequence[Maps], *, across: str, title: str) -> Figure:
-    """Draw a line of panels for each of `lines`; rows and columns of all panels are alike, in the order of the numbers.
+def heat_maps(lines: Sequence[Maps], *, columns: Sequence[str], across: str, title: str) -> Figure:
+    """Draw a line of panels for each of `lines`; rows of all panels are alike, in the order of the numbers.
 
     Parameters
     ----------
     lines
         What is drawn.
+    columns
+        Of all panels, in their order.
     across
         What the columns are, with their unit.
     title
         Above the figure.
     """
     places = [place for maps in lines for _, numbers in maps.panels for place in numbers]
-    rows, columns = ([*dict.fromkeys(place[i] for place in places)] for i in (0, 1))
+    rows = [*dict.fromkeys(row for row, _ in places)]
     wide = max(len(maps.panels) for maps in lines)
     with style.house_style():
         figure = Figure(

@@ -115,7 +115,10 @@ def _figures(evidence: Evidence) -> Iterator[Exhibit]:
         across = "Buffer (BDP)"
         if part == "many":
             words, across = f"{words}, many flows, {_MANY_BDP:g} BDP", "Flows, L4S side : classic side"
-        figure = heat_maps(_lines(cells, evidence), across=across, title=words)
+        # Some bottlenecks lack some columns.
+        by_size = sorted(cells.items(), key=lambda one: (one[1].bdp, one[1].l4s_flows - one[1].classic_flows))
+        columns = [*dict.fromkeys(column for (_, column), _ in by_size)]
+        figure = heat_maps(_lines(cells, evidence), columns=columns, across=across, title=words)
         name = f"{part}_{l4s}_{classic}{base.replace(', ', '_').replace(' ', '')}"
         yield Exhibit(
             name=name,
