@@ -99,7 +99,7 @@ def _figures(evidence: Evidence) -> Iterator[Exhibit]:
     groups: dict[tuple[str, str, str, str], dict[tuple[str, str], Cell]] = {}
     order = list(BOTTLENECKS)
     there = [cell for cell in evidence.cells if cell in measured()]
-    for cell in sorted(there, key=lambda one: (order.index(one.aqm), one.bdp, one.l4s_flows - one.classic_flows)):
+    for cell in sorted(there, key=lambda one: (order.index(one.aqm), _place(one))):
         if cell.part == "pair":
             groups.setdefault((cell.part, cell.l4s, cell.classic, cell.beside_base), {})[
                 BOTTLENECKS[cell.aqm], f"{cell.bdp:g}"
@@ -116,7 +116,7 @@ def _figures(evidence: Evidence) -> Iterator[Exhibit]:
         if part == "many":
             words, across = f"{words}, many flows, {_MANY_BDP:g} BDP", "Flows, L4S side : classic side"
         # Some bottlenecks lack some columns.
-        by_size = sorted(cells.items(), key=lambda one: (one[1].bdp, one[1].l4s_flows - one[1].classic_flows))
+        by_size = sorted(cells.items(), key=lambda one: _place(one[1]))
         columns = [*dict.fromkeys(column for (_, column), _ in by_size)]
         figure = heat_maps(_lines(cells, evidence), columns=columns, across=across, title=words)
         name = f"{part}_{l4s}_{classic}{base.replace(', ', '_').replace(' ', '')}"
@@ -127,6 +127,10 @@ def _figures(evidence: Evidence) -> Iterator[Exhibit]:
             says="Share of the goodput and round-trip times, as the bed measured them and as they are here.",
             figures=(draw(name, f"{words}: share of the L4S side and round-trip times.", figure),),
         )
+
+
+def _place(cell: Cell) -> tuple[float, int, int]:
+    return cell.bdp, cell.l4s_flows - cell.classic_flows, cell.l4s_flows
 
 
 def _lines(cells: Mapping[tuple[str, str], Cell], evidence: Evidence) -> list[Maps]:
