@@ -2,17 +2,14 @@
 
 use super::AgentError;
 use super::actor::Doing;
+use super::controls::congestion_controls;
 use super::job::CheckJob;
 use super::netlink::{CREATE, EXCLUSIVE, Netlink, message, push_attribute};
 use super::run::{kernel, load_modules, write};
 use flate2::read::GzDecoder;
 use nix::sched::{CloneFlags, unshare};
-use rustix::io::Errno;
-use rustix::net::{AddressFamily, SocketFlags, SocketType, socket_with, sockopt};
 use serde::Serialize;
-use sojourn_bed::LoadPlan;
 use sojourn_qdisc::descriptors;
-use sojourn_tcp::cc::Algorithm;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
 use std::io::{ErrorKind, Read};
@@ -67,38 +64,6 @@ pub(super) fn check(job: &CheckJob, directory: &Path) -> Result<(), AgentError> 
         "check.json",
         &text.doing(|| "cannot write check.json".into())?,
     )
-}
-
-/// Refuses traffic with a congestion control that a socket cannot have: it is not there, and no module has it.
-pub(super) fn has_controls(load: &LoadPlan) -> Result<(), AgentError> {
-    let socket = socket_with(AddressFamily::INET, SocketType::STREAM, SocketFlags::CLOEXEC, None)
-        .doing(|| "cannot open a socket".into())?;
-    let lacks = |control: Algorithm| sockopt::set_tcp_congestion(&socket, control.name()) == Err(Errno::NOENT);
-    let flows = load.flows.iter().enumerate().filter_map(|(i, flow)| {
-        let control = flow.congestion_control?;
-        Some((format!("flows[{i}]"), control))
-    });
-    let web = load.web.iter().enumerate();
-    let web = web.map(|(i, client)| (format!("web[{i}]"), client.congestion_control));
-    let downloads = load.downloads.iter().enumerate();
-    let downloads = downloads.map(|(i, one)| (format!("downloads[{i}]"), one.congestion_control));
-    let mut used = flows.chain(web).chain(downloads);
-    match used.find(|&(_, control)| lacks(control)) {
-        Some((place, control)) => Err(AgentError::Plan(format!(
-            "{place}.congestion_control is {:?}, but Linux {} has {}: name a kernel that has it",
-            control.name(),
-            kernel().release,
-            congestion_controls()?.join(", ")
-        ))),
-        None => Ok(()),
-    }
-}
-
-/// The congestion controls that sockets of this namespace can have.
-fn congestion_controls() -> Result<Vec<String>, AgentError> {
-    let path = "/proc/sys/net/ipv4/tcp_available_congestion_control";
-    let text = std::fs::read_to_string(path).doing(|| format!("cannot read {path}"))?;
-    Ok(text.split_whitespace().map(str::to_owned).collect())
 }
 
 /// Adds a discipline to `lo` and takes it away. A kind that only misses its parameters is there.

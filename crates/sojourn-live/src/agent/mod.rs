@@ -10,6 +10,7 @@ mod bulk;
 mod calls;
 mod carry_out;
 mod check;
+mod controls;
 mod counters;
 mod download;
 mod ends;

@@ -3,6 +3,7 @@
 use super::actor::{Doing, signed};
 use super::build::Bed;
 use super::bulk::Bulk;
+use super::controls::has_controls;
 use super::counters::Counters;
 use super::download::Download;
 use super::ends::Ends;
@@ -18,7 +19,7 @@ use super::reactor::Reactor;
 use super::tap::{Tap, Watch};
 use super::udp_rr::UdpRr;
 use super::web::Web;
-use super::{Actor, AgentError, check, pitfalls};
+use super::{Actor, AgentError, pitfalls};
 use rustix::system::uname;
 use sojourn_bed::{
     DownloadMeasured, FlowMeasured, Kernel, LoadPlan, MEASURED_FORMAT, Measured, ProbeMeasured, QdiscMeasured,
@@ -124,7 +125,7 @@ pub(super) fn traffic(plan: &LoadPlan) -> Result<Vec<Box<dyn Actor>>, AgentError
 
 pub(super) fn run(job: &Job, directory: &Path) -> Result<(), AgentError> {
     load_modules(&job.modules)?;
-    check::has_controls(&job.load)?;
+    has_controls(&job.load, &kernel().release)?;
     let mut bed = Bed::build(&job.bed, job.load.paths.len())?;
     pitfalls::look(&mut bed, job.load.tcp.gso)?;
     write(directory, "packets.bin", &[])?;
