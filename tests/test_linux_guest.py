@@ -245,7 +245,7 @@ def test_hosts_may_hand_down_trains_and_routers_may_not(virtual_kernel: Kernel) 
 
 def test_a_kernel_without_a_congestion_control_is_told(virtual_kernel: Kernel) -> None:
     unknown = job()
-    unknown["load"]["flows"][0]["congestion_control"] = "ledbat++"
+    unknown["load"]["flows"][0]["spec"]["congestion_control"] = "ledbat++"
     with pytest.raises(SojournError) as caught:
         guest.carry_out(unknown, virtual_kernel, seed=1, bound_s=60.0)
     sentence = str(caught.value)
