@@ -16,7 +16,7 @@ from sojourn.l4s.cells import BOTTLENECKS, BUFFERED, SENDERS, Cell, read_pair
 from sojourn.l4s.outcome import Found, Observation, judged
 from sojourn.l4s.planes import AXES, FIELDS, PLANES, plan
 from sojourn.l4s.report import TITLES, document, rows
-from sojourn.l4s.rules import rule
+from sojourn.l4s.rules import Count, rule
 
 
 def run(share: float, *, seed: int = 1, utilisation: float = 0.9) -> Observation:
@@ -166,18 +166,41 @@ def test_a_pair_names_only_what_the_simulator_has() -> None:
         read_pair("reno/cubic/bbr")
 
 
+@pytest.mark.parametrize(
+    ("shares", "l4s", "classic"),
+    [
+        ((50.0,), "alike", "alike"),
+        ((33.3,), "has less", "alike"),
+        ((9.0,), "starves", "alike"),
+        ((95.0,), "alike", "starves"),
+        # 65.7 to 68.3 %: the L4S side has no less than half, and of the classic side one cannot tell.
+        ((66.0, 67.0, 68.0, 67.0), "alike", None),
+        ((33.0, 34.0, 32.0, 33.0), None, "alike"),
+        ((60.0, 72.0), None, None),
+    ],
+)
+def test_each_side_is_judged_by_itself(shares: tuple[float, ...], l4s: str | None, classic: str | None) -> None:
+    one = found(CELL, *shares)
+    assert (one.lot("L4S"), one.lot("classic")) == (l4s, classic)
+
+
 def test_a_rule_finds_the_bound_that_made_the_cells() -> None:
     cells = [
         found(CELL._replace(l4s_rtt_ms=rtt, classic_rtt_ms=rtt, rate_mbit=rate), 50.0 if rtt <= 20 else 80.0)
         for rtt, rate in product((5.0, 10.0, 20.0, 50.0, 100.0), (10.0, 100.0))
     ]
-    made = rule(cells)
-    assert (made.cells, made.alike, made.worst) == (10, 6, "classic has less")
-    assert (made.bound, made.below, made.above) == ("the longer RTT is at most 20 ms", (6, 6), (0, 4))
-    assert made.sentence() == (
-        "Prague beside CUBIC: they get along in 6 of 10 cells. Where they do not, mostly classic has less. "
-        "Where the longer RTT is at most 20 ms they get along in 6 of 6 cells, and above in 0 of 4."
+    made = rule(cells, "classic")
+    assert (made.less, made.starved) == (Count(few=4, of=10), 0)
+    assert (made.bound, made.below, made.above) == (
+        "the longer RTT is at most 20 ms",
+        Count(few=0, of=6),
+        Count(few=4, of=4),
     )
+    assert made.sentence() == (
+        "CUBIC has less than 1/2 of what Prague has in 4 of 10 cells. "
+        "Where the longer RTT is at most 20 ms, in none of 6 cells; above, in all 4 cells."
+    )
+    assert rule(cells, "L4S").sentence() == "Prague has less than 1/2 of what CUBIC has in none of 10 cells."
 
 
 def test_a_rule_tells_no_bound_that_explains_nothing() -> None:
@@ -187,13 +210,29 @@ def test_a_rule_tells_no_bound_that_explains_nothing() -> None:
         for (rtt, rate), share in shares.items()
         for buffer in (1.0, 2.0, 4.0)
     ]
-    assert rule(cells).bound == ""
+    assert rule(cells, "classic").bound == ""
 
 
-def test_cells_that_cannot_be_told_are_counted_and_not_judged() -> None:
-    cells = [found(CELL, 50.0), found(CELL._replace(rate_mbit=5.0), 60.0, 72.0)]
-    made = rule(cells)
-    assert (made.cells, made.alike) == (1, 1)
+def test_a_rule_counts_only_cells_that_tell() -> None:
+    cells = [
+        found(CELL, 50.0),
+        found(CELL._replace(rate_mbit=5.0), 60.0, 72.0),
+        found(CELL._replace(rate_mbit=7.0), 95.0),
+        found(CELL._replace(rate_mbit=9.0), 95.0, utilisation=0.5),
+    ]
+    made = rule(cells, "classic")
+    assert (made.less, made.starved) == (Count(few=1, of=2), 1)
+    assert made.sentence() == (
+        "CUBIC has less than 1/2 of what Prague has in 1 of 2 cells, and less than 1/10 in 1 of them."
+    )
+    assert rule(cells[1:2], "L4S").sentence() == "No cell tells what Prague has beside CUBIC."
+
+
+def test_a_rule_of_two_equal_senders_says_which_side() -> None:
+    made = rule([found(Cell("cubic", "cubic", "fifo"), 20.0)], "L4S")
+    assert made.sentence() == (
+        "CUBIC on the L4S side has less than 1/2 of what CUBIC on the classic side has in the one cell."
+    )
 
 
 def test_a_row_says_its_seeds() -> None:
@@ -239,6 +278,8 @@ def test_the_command_writes_all_that_it_says_and_goes_on(tmp_path: Path, capsys:
 def test_the_page_keeps_to_lines_of_120_characters() -> None:
     made = plan([("reno", "cubic")], ["fifo"], ["burst-rtt"])
     cells = [found(cell, 40.0, 41.0) for cell in made.cells()]
-    text = document(cells, made, images="figures", command="sojourn l4s map", repeat=2, seed=1, duration="30s")
+    command = "sojourn l4s map" + " --pair prague/cubic" * 9
+    text = document(cells, made, images="figures", command=command, repeat=2, seed=1, duration="30s")
     assert all(len(line) <= 120 for line in text.splitlines() if not line.startswith("|"))
     assert "`bfifo limit BYTES`" in text
+    assert command in text.replace(" \\\n    ", " ")

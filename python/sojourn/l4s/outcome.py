@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 from sojourn.l4s.cells import Cell
 from sojourn.stats import Interval, mean_interval
@@ -16,7 +17,13 @@ STARVES = 10.0
 #: Below this utilisation the flows do not fill the link, and a share says nothing.
 FILLED = 0.6
 
-#: The words for it, from the L4S side's best to its worst.
+Side = Literal["L4S", "classic"]
+#: The two sides of a cell.
+SIDES: tuple[Side, ...] = ("L4S", "classic")
+#: What a side has: `alike` or more, `has less`, or it `starves`.
+Lot = Literal["alike", "has less", "starves"]
+
+#: The words for both sides, from the L4S side's best to its worst.
 VERDICTS = (
     "classic starves",
     "classic has less",
@@ -96,48 +103,59 @@ class Found:
         One for each seed.
     share
         What an L4S flow has of what it and a classic one have together, per cent, with its 95 % interval.
-    verdict
-        One of `VERDICTS`.
+    filled
+        Whether the flows fill the link. If not, nothing is said of either side.
     """
 
     cell: Cell
     runs: tuple[Observation, ...]
     share: Interval
-    verdict: str
+    filled: bool
 
     def mean(self, quantity: str) -> float | None:
         """Return the mean of a quantity of `Observation` over the runs that have it."""
         values = [value for run in self.runs if (value := getattr(run, quantity)) is not None]
         return sum(values) / len(values) if values else None
 
+    def lot(self, side: Side) -> Lot | None:
+        """Return what the whole interval says of a side, nothing if the interval crosses a bound.
+
+        With one run there is no interval, and the run itself decides.
+        """
+        if not self.filled:
+            return None
+        value = self.share.value
+        low = value if self.share.low is None else self.share.low
+        high = value if self.share.high is None else self.share.high
+        if side == "classic":
+            low, high = 100 - high, 100 - low
+        starves, less = (100 / (1 + ratio) for ratio in (STARVES, ALIKE))
+        if high < starves:
+            return "starves"
+        if high < less:
+            return "has less"
+        return "alike" if low >= less else None
+
+    @property
+    def verdict(self) -> str:
+        """What is said of both sides, one of `VERDICTS`."""
+        if not self.filled:
+            return "not filled"
+        lots = {side: self.lot(side) for side in SIDES}
+        worse = [f"{side} {lot}" for side, lot in lots.items() if lot in ("has less", "starves")]
+        if worse:
+            return worse[0]
+        return "alike" if all(lots.values()) else "cannot tell"
+
 
 def judged(cell: Cell, runs: Sequence[Observation]) -> Found:
-    """Return a cell with its share and its verdict."""
+    """Return a cell with its share."""
     raw = mean_interval(run.share for run in runs)
     # Student's interval of two or three runs may pass what a share can be.
     low, high = (None if end is None else min(max(end, 0.0), 100.0) for end in (raw.low, raw.high))
     share = Interval(value=raw.value, low=low, high=high, n=raw.n)
     filled = sum(run.utilisation for run in runs) / len(runs) >= FILLED
-    return Found(cell=cell, runs=tuple(runs), share=share, verdict=_verdict(share) if filled else "not filled")
-
-
-def _verdict(share: Interval) -> str:
-    """Return what the whole interval says. With one run there is none, and the run itself decides."""
-    value = share.value
-    low = value if share.low is None else share.low
-    high = value if share.high is None else share.high
-    bounds = {ratio: 100 * ratio / (1 + ratio) for ratio in (1 / STARVES, 1 / ALIKE, ALIKE, STARVES)}
-    if low > bounds[STARVES]:
-        return "classic starves"
-    if low > bounds[ALIKE]:
-        return "classic has less"
-    if high < bounds[1 / STARVES]:
-        return "L4S starves"
-    if high < bounds[1 / ALIKE]:
-        return "L4S has less"
-    if low >= bounds[1 / ALIKE] and high <= bounds[ALIKE]:
-        return "alike"
-    return "cannot tell"
+    return Found(cell=cell, runs=tuple(runs), share=share, filled=filled)
 
 
 def by_verdict(found: Sequence[Found]) -> Mapping[str, int]:

@@ -10,9 +10,9 @@ from typing import Any
 
 from sojourn import tables
 from sojourn.l4s.cells import BOTTLENECKS, BUFFERED, FEWEST_PACKETS, PACKET_BYTES, SENDERS, Cell
-from sojourn.l4s.outcome import ALIKE, FILLED, STARVES, VERDICTS, Found, by_verdict
+from sojourn.l4s.outcome import ALIKE, FILLED, SIDES, STARVES, VERDICTS, Found, by_verdict
 from sojourn.l4s.planes import AXES, PLANES, Plan
-from sojourn.l4s.rules import Rule, rule
+from sojourn.l4s.rules import rule
 
 FORMAT = "sojourn-l4s-map/1"
 
@@ -54,21 +54,18 @@ def csv_text(rows: Sequence[Mapping[str, Any]]) -> str:
     return text.getvalue()
 
 
-def rules_of(found: Sequence[Found]) -> list[Rule]:
-    """Return the rule of each pair at each bottleneck, in the order of the cells."""
+def _places(found: Iterable[Found]) -> list[list[Found]]:
+    """Return the cells of each pair at each bottleneck, in the order of the cells."""
     places: dict[tuple[str, str], list[Found]] = {}
     for one in found:
         places.setdefault((one.cell.pair, one.cell.bottleneck), []).append(one)
-    return [rule(cells) for cells in places.values()]
+    return list(places.values())
 
 
 def counts_table(found: Sequence[Found]) -> tuple[list[str], list[list[str]]]:
     """Return heads and rows: of each pair at each bottleneck how many cells have which verdict."""
-    places: dict[tuple[str, str], list[Found]] = {}
-    for one in found:
-        places.setdefault((one.cell.pair, one.cell.bottleneck), []).append(one)
     body = []
-    for cells in places.values():
+    for cells in _places(found):
         cell = cells[0].cell
         counts = by_verdict(cells)
         body.append([*_place(cell), *(str(counts[verdict]) for verdict in VERDICTS)])
@@ -83,8 +80,21 @@ def terminal(found: Sequence[Found]) -> str:
     """Return the table of verdicts and the rules, for a terminal."""
     heads, body = counts_table(found)
     lines = [tables.text(heads, body, left=2), ""]
-    lines += [f"{TITLES[one.bottleneck]}. {one.sentence()}" for one in rules_of(found)]
+    for cells in _places(found):
+        sentences = " ".join(rule(cells, side).sentence() for side in reversed(SIDES))
+        lines.append(f"{TITLES[cells[0].cell.bottleneck]}. {sentences}")
     return "\n".join(lines)
+
+
+def _rules(found: Sequence[Found], pair: tuple[str, str]) -> list[str]:
+    """Return a pair's section of the rules: of the classic side at each bottleneck, then of the L4S side."""
+    places = [cells for cells in _places(found) if (cells[0].cell.l4s, cells[0].cell.classic) == pair]
+    parts = [f"### {SENDERS[pair[0]].title} beside {SENDERS[pair[1]].title}"]
+    for side, question in zip(reversed(SIDES), ("Is {} safe?", "Does {} have too little itself?"), strict=True):
+        rules = [rule(cells, side) for cells in places]
+        items = [f"- **{TITLES[one.cell.bottleneck]}.** {one.sentence()}" for one in rules]
+        parts += [question.format(rules[0].names()[0]), "\n".join(items)]
+    return parts
 
 
 def document(
@@ -107,14 +117,20 @@ def document(
                 "is so long that the run ends before they do.",
             ]
         ),
-        "The simulator made these cells, and no test bed or kernel did. A map is made by",
-        f"```\n{command}\n```",
+        "Below a share stand the mean times that a packet of either side spends in the queue, ms. "
+        "`map.csv` in the folder of results has every cell with its interval, goodputs, marks and seeds.",
+        "The simulator made these cells, and no test bed or kernel did. The map is made by",
+        "```sh\n"
+        + " \\\n    ".join(textwrap.wrap(command, 110, break_long_words=False, break_on_hyphens=False))
+        + "\n```",
         "## Where they get along",
         tables.markdown(heads, body, left=2),
         "## Rules of thumb",
-        "A rule tells the one bound that separates these cells best. It says nothing about other cells.",
-        "\n".join(f"- **{TITLES[one.bottleneck]}.** {one.sentence()}" for one in rules_of(found)),
+        "A rule tells how often a side has too little, and the one bound that separates these cells best, if one does. "
+        "It says nothing about other cells. Cells whose interval crosses the bound of a half are not counted.",
     ]
+    for pair in plan.pairs:
+        parts += _rules(found, pair)
     for plane in plan.planes:
         along, up = PLANES[plane]
         parts.append(f"## {_sentence(AXES[along].title)} and {AXES[up].title[0].lower()}{AXES[up].title[1:]}")

@@ -1,4 +1,4 @@
-"""Rules of thumb: of the cells of a pair at a bottleneck, the one bound that tells best where both get along."""
+"""Rules of thumb: of the cells of a pair at a bottleneck, the one bound that tells best where a side has too little."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from sojourn.l4s.cells import SENDERS, Cell
-from sojourn.l4s.outcome import Found, by_verdict
+from sojourn.l4s.outcome import ALIKE, STARVES, Found, Side
 
 #: What a bound can be of: its name, its unit, and where it is read.
 FEATURES: dict[str, tuple[str, Callable[[Cell], float]]] = {
@@ -21,108 +21,112 @@ FEATURES: dict[str, tuple[str, Callable[[Cell], float]]] = {
 }
 #: A bound is told only if it explains this share of the cells that the plain majority gets wrong.
 WORTH = 0.25
-#: Fewer cells give no rule.
+#: Fewer cells give no bound.
 FEWEST = 8
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Count:
+    """How many of some cells have a side with too little."""
+
+    few: int
+    of: int
+
+    def __str__(self) -> str:
+        """Return it in words."""
+        if self.of == 1:
+            return "in the one cell" if self.few else "not in the one cell"
+        if self.few in (0, self.of):
+            return f"in all {self.of} cells" if self.few else f"in none of {self.of} cells"
+        return f"in {self.few} of {self.of} cells"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Rule:
-    """What a pair does at a bottleneck.
+    """What becomes of one side of a pair at a bottleneck.
 
     Attributes
     ----------
-    l4s, classic, bottleneck
-        Where.
-    cells
-        How many were judged: those that fill the link and can be told.
-    alike
-        In how many of them both get along.
-    worst
-        The most frequent verdict of the others, or nothing.
+    cell
+        One of the cells, for the pair and the bottleneck.
+    side
+        Of whom the rule is.
+    less
+        How many cells it has less than half of the other's goodput in, of those that tell.
+    starved
+        How many cells it starves in.
     bound
         Words of the bound, or nothing.
     below, above
-        Of the cells up to the bound, and above: how many get along, and how many there are.
+        As `less`, of the cells up to the bound and of those above it.
     """
 
-    l4s: str
-    classic: str
-    bottleneck: str
-    cells: int
-    alike: int
-    worst: str = ""
+    cell: Cell
+    side: Side
+    less: Count
+    starved: int
     bound: str = ""
-    below: tuple[int, int] = (0, 0)
-    above: tuple[int, int] = (0, 0)
+    below: Count | None = None
+    above: Count | None = None
+
+    def names(self) -> tuple[str, str]:
+        """Return how the side and the other one are called."""
+        titles = SENDERS[self.cell.l4s].title, SENDERS[self.cell.classic].title
+        if titles[0] == titles[1]:
+            titles = f"{titles[0]} on the L4S side", f"{titles[1]} on the classic side"
+        return titles if self.side == "L4S" else (titles[1], titles[0])
 
     def sentence(self) -> str:
         """Return it as a sentence or two."""
-        pair = f"{SENDERS[self.l4s].title} beside {SENDERS[self.classic].title}"
-        if not self.cells:
-            return f"{pair}: no cell can be judged."
-        text = f"{pair}: they get along in {self.alike} of {self.cells} cells."
-        if self.worst:
-            text += f" Where they do not, mostly {self.worst}."
+        one, other = self.names()
+        if not self.less.of:
+            return f"No cell tells what {one} has beside {other}."
+        text = f"{one} has less than 1/{ALIKE:g} of what {other} has {self.less}"
+        text += f", and less than 1/{STARVES:g} in {self.starved} of them." if self.starved else "."
         if self.bound:
-            text += (
-                f" Where {self.bound} they get along in {self.below[0]} of {self.below[1]} cells, "
-                f"and above in {self.above[0]} of {self.above[1]}."
-            )
+            text += f" Where {self.bound}, {self.below}; above, {self.above}."
         return text
 
 
-def rule(found: Sequence[Found]) -> Rule:
-    """Return the rule of the cells of one pair at one bottleneck; at least one cell.
+def rule(found: Sequence[Found], side: Side) -> Rule:
+    """Return the rule of one side of the cells of one pair at one bottleneck; at least one cell.
 
     The bound is a decision stump: of all bounds of all features the one that gets fewest cells wrong, the first of
     several. It describes these cells, and is no proof for others.
     """
-    cell = found[0].cell
-    told = [one for one in found if one.verdict not in ("cannot tell", "not filled")]
-    counts = {verdict: n for verdict, n in by_verdict(told).items() if n and verdict != "alike"}
-    alike = sum(one.verdict == "alike" for one in told)
-    plain = Rule(
-        l4s=cell.l4s,
-        classic=cell.classic,
-        bottleneck=cell.bottleneck,
-        cells=len(told),
-        alike=alike,
-        worst=max(counts, key=lambda verdict: counts[verdict]) if counts else "",
-    )
-    wrong = min(alike, len(told) - alike)
-    if len(told) < FEWEST or not wrong:
-        return plain
-    best = min(_stumps(told), key=lambda stump: stump[0], default=None)
-    if best is None or best[0] > (1 - WORTH) * wrong:
-        return plain
-    _, bound, below, above = best
-    return Rule(
-        l4s=plain.l4s,
-        classic=plain.classic,
-        bottleneck=plain.bottleneck,
-        cells=plain.cells,
-        alike=plain.alike,
-        worst=plain.worst,
-        bound=bound,
-        below=below,
-        above=above,
-    )
+    told = [(one.cell, lot) for one in found if (lot := one.lot(side)) is not None]
+    cells = [(cell, lot != "alike") for cell, lot in told]
+    less = _count(cells)
+    made = Rule(cell=found[0].cell, side=side, less=less, starved=sum(lot == "starves" for _, lot in told))
+    wrong = _wrong(less)
+    if less.of < FEWEST or not wrong:
+        return made
+    best = min(_stumps(cells), key=lambda stump: _wrong(stump[1]) + _wrong(stump[2]), default=None)
+    if best is None or _wrong(best[1]) + _wrong(best[2]) > (1 - WORTH) * wrong:
+        return made
+    bound, below, above = best
+    return Rule(cell=made.cell, side=side, less=less, starved=made.starved, bound=bound, below=below, above=above)
 
 
-def _stumps(told: Sequence[Found]) -> list[tuple[int, str, tuple[int, int], tuple[int, int]]]:
-    """Return each bound with how many cells it gets wrong, and what is on both sides of it."""
+def _count(cells: Sequence[tuple[Cell, bool]]) -> Count:
+    return Count(few=sum(few for _, few in cells), of=len(cells))
+
+
+def _wrong(count: Count) -> int:
+    """Return how many cells the plain majority gets wrong."""
+    return min(count.few, count.of - count.few)
+
+
+def _stumps(cells: Sequence[tuple[Cell, bool]]) -> list[tuple[str, Count, Count]]:
+    """Return each bound in words, and what is on both sides of it."""
     found = []
     for name, (unit, read) in FEATURES.items():
-        values = sorted({read(one.cell) for one in told})
+        values = sorted({read(cell) for cell, _ in cells})
         for low, high in zip(values, values[1:], strict=False):
             if math.isclose(low, high):
                 continue
-            sides = ([one for one in told if read(one.cell) <= low], [one for one in told if read(one.cell) > low])
-            (good_below, below), (good_above, above) = (
-                (sum(one.verdict == "alike" for one in side), len(side)) for side in sides
-            )
-            wrong = min(good_below, below - good_below) + min(good_above, above - good_above)
+            below = _count([one for one in cells if read(one[0]) <= low])
+            above = _count([one for one in cells if read(one[0]) > low])
             amount = f"{low:.3g}{f' {unit}' if unit else ''}"
-            words = f"{name} is at most {amount}" if low else f"{name} is 0"
-            found.append((wrong, words, (good_below, below), (good_above, above)))
+            found.append((f"{name} is at most {amount}" if low else f"{name} is 0", below, above))
     return found
