@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import json
 import sys
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from sojourn import api, backends, bounds
@@ -73,20 +72,10 @@ def add(parts: Any) -> None:
 def add_runs(parser: argparse.ArgumentParser, repeat: str) -> argparse._ArgumentGroup:
     """Add the options of runs on kernels; `repeat` is the help of that option."""
     runs = parser.add_argument_group("runs")
-    runs.add_argument("--seed", metavar="N", type=options.seed, help="seed of the first run (default 1)")
-    runs.add_argument("--repeat", metavar="N", type=options.repeat, help=repeat)
-    runs.add_argument(
-        "--workers",
-        metavar="N",
-        type=options.workers,
-        help="number of processes that make runs (default: one for each core)",
-    )
-    runs.add_argument(
-        "--store",
-        metavar="DIR",
-        type=Path,
-        help="keep runs in the store DIR, and reuse the runs that it has (default: runs/ in --out DIR)",
-    )
+    options.add_seed(runs)
+    options.add_repeat(runs, repeat)
+    options.add_workers(runs)
+    options.add_store(runs)
     return runs
 
 

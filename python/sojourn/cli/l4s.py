@@ -72,24 +72,11 @@ def add(commands: Any) -> None:
         "--duration", metavar="TIME", default=DEFAULT_DURATION, help=f"of each run (default {DEFAULT_DURATION})"
     )
     runs = drawn.add_argument_group("runs")
-    runs.add_argument("--seed", metavar="N", type=options.seed, default=1, help="seed of the first run (default 1)")
-    runs.add_argument(
-        "--repeat",
-        metavar="N",
-        type=options.repeat,
-        default=DEFAULT_REPEAT,
-        help=f"runs of each cell, each with the next seed (default {DEFAULT_REPEAT})",
-    )
-    runs.add_argument(
-        "--workers",
-        metavar="N",
-        type=options.workers,
-        help="number of processes that make runs (default: one for each core)",
-    )
+    options.add_seed(runs, default=1)
+    options.add_repeat(runs, f"runs of each cell, each with the next seed (default {DEFAULT_REPEAT})", DEFAULT_REPEAT)
+    options.add_workers(runs)
     options.add_cluster(runs)
-    runs.add_argument(
-        "--store", metavar="DIR", type=Path, help="keep runs in the store DIR (default: runs/ in --out DIR)"
-    )
+    options.add_store(runs)
     options.add_output(
         drawn, "print map.json instead of the table", "the folder for runs, tables and figures", out_required=True
     )

@@ -191,21 +191,41 @@ def add_directions(parser: argparse.ArgumentParser) -> None:
 def add_repeats(parser: argparse.ArgumentParser, default: str) -> None:
     """Add the options of repeated runs."""
     group = parser.add_argument_group("runs")
-    group.add_argument("--seed", metavar="N", type=seed, help="seed of the first run (default 1)")
-    group.add_argument(
-        "--repeat", metavar="N", type=repeat, help=f"number of runs, each with the next seed (default {default})"
-    )
+    add_seed(group)
+    add_repeat(group, f"number of runs, each with the next seed (default {default})")
+    add_workers(group)
+    add_cluster(group)
+    add_store(group)
+    add_backend(group)
+
+
+def add_seed(
+    group: argparse._ArgumentGroup, help_text: str = "seed of the first run (default 1)", default: int | None = None
+) -> None:
+    """Add the option for the first seed."""
+    group.add_argument("--seed", metavar="N", type=seed, default=default, help=help_text)
+
+
+def add_repeat(group: argparse._ArgumentGroup, help_text: str, default: int | None = None) -> None:
+    """Add the option for the number of runs."""
+    group.add_argument("--repeat", metavar="N", type=repeat, default=default, help=help_text)
+
+
+def add_workers(group: argparse._ArgumentGroup) -> None:
+    """Add the option for the number of processes."""
     group.add_argument(
         "--workers", metavar="N", type=workers, help="number of processes that make runs (default: one for each core)"
     )
-    add_cluster(group)
+
+
+def add_store(group: argparse._ArgumentGroup) -> None:
+    """Add the option for the store of runs."""
     group.add_argument(
         "--store",
         metavar="DIR",
         type=Path,
         help="keep runs in the store DIR, and reuse the runs that it has (default: runs/ in --out DIR)",
     )
-    add_backend(group)
 
 
 def add_backend(group: argparse._ArgumentGroup) -> None:

@@ -43,20 +43,11 @@ def add(commands: Any) -> None:
     parser = commands.add_parser("sweep", help="run every combination of lists of settings", description=_ABOUT)
     parser.add_argument("file", metavar="FILE.toml", type=Path, help="the settings of the sweep; see above")
     group = parser.add_argument_group("runs")
-    group.add_argument(
-        "--repeat", metavar="N", type=options.repeat, help="runs of each combination (default: the file's)"
-    )
-    group.add_argument(
-        "--workers",
-        metavar="N",
-        type=options.workers,
-        help="number of processes that make runs (default: one for each core)",
-    )
+    options.add_repeat(group, "runs of each combination (default: the file's)")
+    options.add_workers(group)
     options.add_cluster(group)
     options.add_backend(group)
-    group.add_argument(
-        "--store", metavar="DIR", type=Path, help="keep runs in the store DIR (default: runs/ in --out DIR)"
-    )
+    options.add_store(group)
     options.add_precision(parser)
     options.add_output(
         parser, "print sweep.json instead of the table", "the folder for runs and tables", out_required=True

@@ -133,19 +133,8 @@ def add(commands: Any) -> None:
         f"linux); the choice makes {CHOICE_SEEDS} times as many more runs, the check {FRESH_SEEDS} times as many "
         "with fresh seeds",
     )
-    effort.add_argument(
-        "--seed",
-        metavar="N",
-        type=options.seed,
-        default=1,
-        help="seed of the proposals, and first seed of the runs (default 1)",
-    )
-    effort.add_argument(
-        "--workers",
-        metavar="N",
-        type=options.workers,
-        help="number of processes that make runs (default: one for each core)",
-    )
+    options.add_seed(effort, "seed of the proposals, and first seed of the runs (default 1)", 1)
+    options.add_workers(effort)
     options.add_cluster(effort)
     options.add_backend(effort)
     options.add_output(

@@ -121,36 +121,16 @@ def add(commands: Any) -> None:
         "the second (default linux)",
     )
     options.add_kernels(runs)
-    runs.add_argument(
-        "--repeat",
-        metavar="N",
-        type=options.repeat,
-        help="number of runs of each cell on the kernel or live (default 4)",
-    )
+    options.add_repeat(runs, "number of runs of each cell on the kernel or live (default 4)")
     runs.add_argument(
         "--sim-repeat",
         metavar="N",
         type=options.sim_repeat,
         help="number of runs of each cell in the simulator (default 10)",
     )
-    runs.add_argument(
-        "--seed",
-        metavar="N",
-        type=options.seed,
-        help="seed of the first run of a cell; for random, seed of the draw (default 1)",
-    )
-    runs.add_argument(
-        "--workers",
-        metavar="N",
-        type=options.workers,
-        help="number of processes that make runs (default: one for each core)",
-    )
-    runs.add_argument(
-        "--store",
-        metavar="DIR",
-        type=Path,
-        help="keep runs in the store DIR, and reuse the runs that it has (default: runs/ in --out DIR)",
-    )
+    options.add_seed(runs, "seed of the first run of a cell; for random, seed of the draw (default 1)")
+    options.add_workers(runs)
+    options.add_store(runs)
     options.add_output(parser, "print validate.json instead of the tables", "the folder for results")
     document = parser.add_argument_group("document")
     document.add_argument(
