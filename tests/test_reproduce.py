@@ -123,7 +123,10 @@ def test_section_7_has_the_disciplines_at_both_ends_of_the_link(cli: Cli, tmp_pa
 def test_bad_input_of_reproduce_is_one_sentence(cli: Cli, tmp_path: Path) -> None:
     del tmp_path
     for words, sentence in (
-        (("--tcp", "linux-2.6"), 'tcp.variant is "linux-2.6", but must be "linux-6.1", "linux-6.12" or "linux-3.14"'),
+        (
+            ("--tcp", "linux-2.6"),
+            'tcp.variant is "linux-2.6", but must be "linux-6.1", "linux-6.12", "linux-7.3" or "linux-3.14"',
+        ),
         (("--only", "wired"), "only is 'wired', but must be one of rrul, voip, web, fairness, transient, wifi"),
         (("--profile", "huge"), "profile is 'huge', but must be one of quick, paper"),
         (("--document", "."), "document is '.', which is a folder, but must be a regular file or not be there yet"),

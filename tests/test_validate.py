@@ -14,6 +14,7 @@ import pytest
 
 from sojourn import _native, api
 from sojourn.errors import ParamError
+from sojourn.scenario import Tcp
 from sojourn.stats import Interval
 from sojourn.stats.difference import difference_interval
 from sojourn.store.run import Run
@@ -362,6 +363,26 @@ def test_the_simulators_fq_is_that_of_the_kernel_it_is_compared_with(text: str, 
     scenario = api.build("tcp_1up", qdisc_up=text, qdisc_down="codel")
     changed = as_in(scenario, release)
     assert (changed.qdisc_up, changed.qdisc_down) == (found, "codel")
+    changed.normalized()
+
+
+@pytest.mark.parametrize(
+    ("release", "named", "found"),
+    [
+        ("6.12.117", None, None),
+        ("7.3.4-sojourn2", None, "linux-7.3"),
+        ("7.10.1", None, "linux-7.3"),
+        ("7.3.4-sojourn2", "linux-6.1", "linux-6.1"),
+        ("", None, None),
+    ],
+)
+def test_the_simulators_tcp_is_that_of_the_kernel_it_is_compared_with(
+    release: str, named: str | None, found: str | None
+) -> None:
+    tcp = Tcp(variant=named, receive_window="1mib")
+    scenario = replace(api.build("tcp_1up"), tcp=tcp)
+    changed = as_in(scenario, release)
+    assert changed.tcp == replace(tcp, variant=found)
     changed.normalized()
 
 

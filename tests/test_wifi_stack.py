@@ -423,7 +423,10 @@ def test_bad_input_is_one_sentence(inside: Cli) -> None:
     for words, sentence in (
         (("--only", "qos"), "only is 'qos', but must be one of latency, airtime, throughput, mechanisms"),
         (("--profile", "huge"), "profile is 'huge', but must be one of quick, paper"),
-        (("--tcp", "linux-2.6"), 'tcp.variant is "linux-2.6", but must be "linux-6.1", "linux-6.12" or "linux-3.14"'),
+        (
+            ("--tcp", "linux-2.6"),
+            'tcp.variant is "linux-2.6", but must be "linux-6.1", "linux-6.12", "linux-7.3" or "linux-3.14"',
+        ),
     ):
         found = inside("reproduce", "wifi-stack", *words, "--out", "o", status=2)
         assert found.stderr.strip().endswith(sentence)

@@ -1,5 +1,6 @@
 //! The receiving half of an endpoint: reassembly by numbers, SACK, and when to acknowledge.
 
+mod delay;
 mod ecn;
 mod memory;
 mod overdue;
@@ -19,8 +20,6 @@ use sojourn_units::{Duration, Time};
 /// Smallest delay of an acknowledgement, and unit of the delay estimate. Source: Linux `TCP_DELACK_MIN`,
 /// `TCP_ATO_MIN`.
 const DELAY_MIN: Ticks = Ticks::from_millis(40);
-/// Largest delay (RFC 1122 section 4.2.3.2).
-const DELAY_MAX: Ticks = Ticks::from_millis(500);
 /// Segments acknowledged at once at the start of a connection and after a pause. Source: Linux `TCP_MAX_QUICKACKS`.
 const QUICK_ACKS: u32 = 16;
 /// Duplicate acknowledgements before compression begins, so that it never delays a fast retransmit.
@@ -75,6 +74,8 @@ pub struct Receiver {
     compression_due: Option<Time>,
     /// Current delay of acknowledgements; `None` before the first segment.
     delay: Option<Ticks>,
+    /// The longest that one is delayed.
+    delay_max: Ticks,
     last_arrival: Ticks,
     /// Received ranges above `next`, disjoint and in order.
     ranges: Vec<(u64, u64)>,
@@ -97,8 +98,9 @@ pub struct Receiver {
     /// DCTCP: each mark is echoed once, and everything that is sent is ECN-capable (RFC 8257 section 3.2).
     accurate: bool,
     delayed: bool,
-    /// Acknowledgements above a gap may be merged (Linux since 4.18).
-    compresses: bool,
+    /// Acknowledgements above a gap may be merged (Linux since 4.18) for at most this part of the round trip, per
+    /// cent. 0: they may not.
+    compression: u8,
     /// What the application has read since the last acknowledgement ended with PSH or with less than a full segment.
     /// It is acknowledged at once, unless this end answers with data. Source: Linux `tcp_measure_rcv_mss`,
     /// `tcp_cleanup_rbuf`.
@@ -144,6 +146,7 @@ impl Receiver {
             dsack: None,
             need: AckNeed::None,
             delay: None,
+            delay_max: delay::longest(p),
             last_arrival: Ticks::default(),
             quick: 0,
             compressed: 0,
@@ -159,7 +162,12 @@ impl Receiver {
             accurate: p.echoes_each_mark(),
             overdue: None,
             delayed: p.delayed_ack,
-            compresses: p.variant != Variant::Linux314,
+            // Source: Linux 6.1 `__tcp_ack_snd_check`; Linux 7.3 `tcp_comp_sack_rtt_percent`.
+            compression: match p.variant {
+                Variant::Linux314 => 0,
+                Variant::Linux61 | Variant::Linux612 => 5,
+                Variant::Linux73 => 33,
+            },
             pushed: false,
             heeds_push: p.variant != Variant::Linux314,
             closing: false,
@@ -313,6 +321,8 @@ impl Receiver {
         } else {
             self.stats.out_of_order += 1;
             self.add_range(start, end);
+            self.window
+                .on_span(self.ranges.last().map_or(0, |range| range.1 - self.next));
             self.decide_out_of_order(now);
         }
     }
@@ -400,37 +410,6 @@ impl Receiver {
         self.sacks.add(start, end);
     }
 
-    /// Estimates how far segments are apart, which is how long an acknowledgement may wait. Source: Linux
-    /// `tcp_event_data_recv`, in its ticks: with exact times an interval a little below the estimate would make that
-    /// grow by half, again and again.
-    fn estimate_delay(&mut self, now: Time) {
-        let now = ticks::of(now);
-        let gap = now - self.last_arrival;
-        self.last_arrival = now;
-        let Some(delay) = self.delay else {
-            self.quick = self.quick_acks();
-            self.delay = Some(DELAY_MIN);
-            return;
-        };
-        let rto = ticks::up(self.rto);
-        self.delay = Some(if gap <= DELAY_MIN / 2 {
-            delay / 2 + DELAY_MIN / 2
-        } else if gap < delay {
-            (delay / 2 + gap).min(rto)
-        } else {
-            if gap > rto {
-                // Longer than the sender's likely time-out: it may be starting again.
-                self.quick = self.quick.max(self.quick_acks());
-            }
-            delay
-        });
-    }
-
-    fn quick_acks(&self) -> u32 {
-        let n = self.window() / (2 * self.largest_segment);
-        (n as u32).clamp(2, QUICK_ACKS)
-    }
-
     /// RFC 5681 section 4.2 with Linux's quick acknowledgements: at once for more than one full segment, else later. An
     /// end that answers with data does not hurry. Source: Linux `__tcp_ack_snd_check`, `tcp_in_quickack_mode`.
     fn decide(&mut self, now: Time) {
@@ -464,29 +443,10 @@ impl Receiver {
         }
     }
 
-    /// Source: Linux `tcp_send_delayed_ack`.
-    fn delay_ack(&mut self, now: Time) {
-        // A FIN alone comes before any estimate. Source: Linux `icsk_ack.ato`, which is 0 then.
-        let mut delay = self.delay.unwrap_or_default();
-        if delay > DELAY_MIN {
-            let most = self
-                .srtt
-                .map_or(DELAY_MAX, |rtt| ticks::up(rtt).max(DELAY_MIN).min(DELAY_MAX));
-            delay = delay.min(most);
-        }
-        let now = ticks::of(now);
-        let due = ticks::fires(now, now + delay);
-        self.need = match self.need {
-            AckNeed::At(at) if at <= ticks::fires(now, now + delay / 4) => AckNeed::Now,
-            AckNeed::At(at) => AckNeed::At(at.min(due)),
-            _ => AckNeed::At(due),
-        };
-    }
-
     /// Above a gap each segment asks for an acknowledgement at once; after the third for the same gap they are merged
     /// for up to 1 ms. Source: Linux SACK compression.
     fn compress(&mut self, now: Time) {
-        if !self.compresses || self.compressed >= COMPRESSED_MAX {
+        if self.compression == 0 || self.compressed >= COMPRESSED_MAX {
             self.need = AckNeed::Now;
             return;
         }
@@ -501,9 +461,10 @@ impl Receiver {
         }
         self.compressed += 1;
         if self.compression_due.is_none() {
-            // At most a twentieth of the round trip, as far as this side knows it.
+            // At most this part of the round trip, as far as this side knows it.
             let rtt = self.window.rtt().into_iter().chain(self.srtt).min();
-            self.compression_due = Some(now + rtt.map_or(COMPRESSION_DELAY, |rtt| COMPRESSION_DELAY.min(rtt / 20)));
+            let part = |rtt: Duration| COMPRESSION_DELAY.min(rtt * u64::from(self.compression) / 100);
+            self.compression_due = Some(now + rtt.map_or(COMPRESSION_DELAY, part));
         }
     }
 

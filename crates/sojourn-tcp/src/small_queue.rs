@@ -5,6 +5,8 @@ use crate::variant::Variant;
 /// `tcp_limit_output_bytes`. In Linux 3.14 the limit is never below it, in Linux 6.1 never above.
 const LIMIT_3_14: u64 = 128 << 10;
 const LIMIT_6_1: u64 = 1 << 20;
+/// The same of Linux 7.3.
+const LIMIT_7_3: u64 = 4 << 20;
 
 /// Memory that is charged to a socket that has sent nothing. Source: `sk_wmem_alloc` after `sk_alloc`.
 const BASE: u64 = 1;
@@ -25,7 +27,7 @@ impl Device {
     /// default, which none of ath9k, ath10k and iwlwifi changes. Linux 3.14 asks no device.
     fn shift(self, variant: Variant) -> u32 {
         match (self, variant) {
-            (Self::Wireless, Variant::Linux61 | Variant::Linux612) => 7,
+            (Self::Wireless, Variant::Linux61 | Variant::Linux612 | Variant::Linux73) => 7,
             (Self::Wire, _) | (_, Variant::Linux314) => 10,
         }
     }
@@ -46,7 +48,7 @@ pub(crate) struct View {
 /// from when TCP hands it to the device until the device is done with it, queue disciplines included. Above the limit
 /// TCP waits until the device is done with a segment. Linux 3.14: 128 KiB, or a millisecond at the pacing rate if
 /// that is more; what is sent again does not wait. Linux 6.1: 1 ms at the pacing rate, 8 ms on a wireless device, at
-/// least two segments and at most 1 MiB; twice that for what is sent again; and no limit while at most one segment is
+/// least two segments and at most 1 MiB (Linux 7.3: 4 MiB); twice that for what is sent again; and no limit while at most one segment is
 /// out. A socket has one byte charged from the beginning, so that two full segments are above a limit of two.
 ///
 /// Deviation: every segment occupies what a full one does ([`crate::Heads`]), and bare acknowledgements, SYN and FIN
@@ -119,8 +121,13 @@ impl SmallQueue {
         let rate = view.pacing_rate.map_or(u64::MAX, |rate| rate >> self.shift);
         let holds = match self.variant {
             Variant::Linux314 => !retransmission && bytes > rate.max(LIMIT_3_14),
-            Variant::Linux61 | Variant::Linux612 => {
-                let limit = rate.max(2 * self.segment).min(LIMIT_6_1) << u32::from(retransmission);
+            Variant::Linux61 | Variant::Linux612 | Variant::Linux73 => {
+                let most = if self.variant == Variant::Linux73 {
+                    LIMIT_7_3
+                } else {
+                    LIMIT_6_1
+                };
+                let limit = rate.max(2 * self.segment).min(most) << u32::from(retransmission);
                 bytes > limit && view.packets_out > 1
             }
         };

@@ -24,6 +24,9 @@ words! {
         Linux61 = "linux-6.1",
         /// The same with the memory of Linux 6.12, which takes more for each segment, so that small queues hold fewer: `linux-6.12`.
         Linux612 = "linux-6.12",
+        /// The memory of Linux 6.12, a receive window that grows as in Linux 7.3, and its acknowledgements: above a gap
+        /// they are merged for up to a third of the round trip, not a twentieth: `linux-7.3`.
+        Linux73 = "linux-7.3",
         /// Forward acknowledgement, early retransmit, the first tail loss probe; every segment above a gap is acknowledged:
         /// `linux-3.14`, the kernel of seed 000.
         Linux314 = "linux-3.14",
@@ -53,7 +56,7 @@ impl Variant {
     #[must_use]
     pub const fn heads(self) -> Heads {
         match self {
-            Self::Linux612 => Heads::Lean612,
+            Self::Linux612 | Self::Linux73 => Heads::Lean612,
             Self::Linux61 | Self::Linux314 => Heads::Lean61,
         }
     }

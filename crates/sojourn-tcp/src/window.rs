@@ -8,6 +8,11 @@ use sojourn_units::{Duration, Time};
 
 /// Window that a fresh Linux socket offers: half of its default buffer of 128 KiB, less one segment.
 const INITIAL_BUFFER_WINDOW: u64 = 65_536;
+/// A fresh buffer, bytes of memory. Source: Linux `tcp_rmem`, its second number.
+const INITIAL_BUFFER: u64 = 131_072;
+/// Parts of a buffer that are window, of 256, where no segment has said better. Source: Linux
+/// `TCP_DEFAULT_SCALING_RATIO`; before 6.5 `tcp_adv_win_scale` 1.
+const HALF: u64 = 128;
 /// Window that a segment's share of the buffer is worth: half of the 2984 bytes that Linux reckons for a full-sized
 /// one.
 const WINDOW_PER_SEGMENT: u64 = 1_492;
@@ -35,6 +40,11 @@ const AT_HAND: u64 = 1_108;
 /// `tcp_init_buffer_space`, `tcp_measure_rcv_mss`, `tcp_grow_window`; measured on Linux 6.12 in a cell by
 /// `tcpi_snd_wnd`: 3,144,280 bytes at first, 2,896 more with each segment, 4,177,920 after 357 segments.
 /// Deviation: 3.14 has the rule of 6.1.
+///
+/// Linux 7.3 offers the part of the buffer that is payload in a full segment. Its window follows twice what was read,
+/// without room for 16 segments more. What is between the first gap and the last byte that came counts as well, where
+/// something comes above a gap (Deviation: not when a round trip ends before the gap is filled). A sample of the round trip below a millisecond does not count. Source: Linux 7.3 `tcp_rcvbuf_grow`,
+/// `tcp_rcv_space_adjust`, `tcp_measure_rcv_mss`, `tcp_rcv_rtt_measure_ts`.
 #[derive(Clone, Debug)]
 #[repr(C)]
 pub(crate) struct ReceiveWindow {
@@ -53,6 +63,10 @@ pub(crate) struct ReceiveWindow {
     /// Whether a smaller sample counts at once. Source: `tcp_rcv_rtt_update` of Linux 6.1.192; earlier ones smooth
     /// all.
     falls: bool,
+    /// The rules of Linux 7.3.
+    spans: bool,
+    /// Parts of the buffer that are window, of 256.
+    ratio: u64,
     /// `clamp` follows what is read.
     follows: bool,
     /// Where and when the current round trip began.
@@ -69,8 +83,24 @@ impl ReceiveWindow {
         let limit = p.receive_window.get();
         let falls = p.variant != Variant::Linux314;
         match p.receive_buffer {
+            ReceiveBuffer::Auto if p.variant == Variant::Linux73 => Self::by_payload(p, limit),
             ReceiveBuffer::Auto => Self::automatic(p.mss, limit, falls),
             ReceiveBuffer::Locked => Self::locked(p, limit, falls),
+        }
+    }
+
+    /// Of a buffer whose part that is payload is offered. Deviation: the ratio is a full segment's from the beginning.
+    fn by_payload(p: &TcpParams, limit: u64) -> Self {
+        let mss = u64::from(p.mss);
+        let memory = p.heads.received(mss).unwrap_or(2 * mss);
+        let ratio = (256 * mss / memory).max(1);
+        let at_hand = memory * ratio / 256;
+        Self {
+            ratio,
+            at_hand,
+            spans: true,
+            clamp: (INITIAL_BUFFER * ratio / 256).min(limit + at_hand),
+            ..Self::automatic(p.mss, limit, true)
         }
     }
 
@@ -88,6 +118,8 @@ impl ReceiveWindow {
             round_start: (1, Time::ZERO),
             rtt: None,
             falls,
+            spans: false,
+            ratio: HALF,
             last_echo: 0,
             round_over: None,
         }
@@ -130,11 +162,24 @@ impl ReceiveWindow {
         self.round_start.1 = now;
     }
 
-    /// Whether what is above a gap takes more than half of the buffer: `held` bytes of memory, which are worth half as
-    /// many of window. Then no acknowledgements are sent quickly. Source: Linux 6.1 `__tcp_select_window`.
+    /// Whether what is above a gap takes more than half of the buffer: `held` bytes of memory. Then no
+    /// acknowledgements are sent quickly. Source: Linux `__tcp_select_window`.
     #[inline]
     pub(crate) fn is_crowded_by(&self, held: u64) -> bool {
-        held > self.clamp
+        held * self.ratio > self.clamp * HALF
+    }
+
+    /// A segment came above a gap, and there are `span` bytes from the next byte expected to the last one that came.
+    /// Source: Linux 7.3 `tcp_data_queue_ofo`, `tcp_rcvbuf_grow`.
+    #[inline]
+    pub(crate) fn on_span(&mut self, span: u64) {
+        if self.spans && self.follows {
+            self.enlarge(2 * self.space + span);
+        }
+    }
+
+    fn enlarge(&mut self, window: u64) {
+        self.clamp = self.clamp.max(window.min(self.limit + self.at_hand));
     }
 
     /// A segment of `len` bytes arrived that echoes timestamp `echo` (ms), while `held` bytes of memory are taken by
@@ -151,15 +196,16 @@ impl ReceiveWindow {
         let now_ms = now_ms(now);
         if echo != self.last_echo && full {
             self.last_echo = echo;
-            if echo > 0 {
-                let sample = Duration::from_millis(u64::from(now_ms.wrapping_sub(echo)).max(1));
+            let passed = now_ms.wrapping_sub(echo);
+            if echo > 0 && (passed > 0 || !self.spans) {
+                let sample = Duration::from_millis(u64::from(passed).max(1));
                 self.rtt = Some(match self.rtt {
                     Some(rtt) if sample >= rtt || !self.falls => rtt.saturating_sub(rtt / 8) + sample / 8,
                     _ => sample,
                 });
             }
         }
-        let most = self.clamp.saturating_sub(self.at_hand + held / 2);
+        let most = self.clamp.saturating_sub(self.at_hand + held * self.ratio / 256);
         if self.offered >= most || len < 128 {
             return false;
         }
@@ -189,11 +235,14 @@ impl ReceiveWindow {
             return;
         }
         // Twice what was read, room for a burst, and more if the rate is growing: slow start doubles each round trip.
-        let mut wanted = 2 * copied + 16 * self.mss;
+        let mut wanted = 2 * copied + if self.spans { 0 } else { 16 * self.mss };
         wanted += 2 * (wanted * (copied - self.space) / self.space);
-        let window = wanted / self.mss * (WINDOW_PER_SEGMENT * self.mss / 1448);
-        self.clamp = self.clamp.max(window.min(self.limit + AT_HAND));
         self.space = copied;
+        self.enlarge(if self.spans {
+            wanted
+        } else {
+            wanted / self.mss * (WINDOW_PER_SEGMENT * self.mss / 1448)
+        });
     }
 }
 
@@ -248,6 +297,52 @@ mod tests {
         old.on_segment(1448, true, 1, 0, Time::from_millis(80));
         old.on_segment(1448, true, 2, 0, Time::from_millis(73));
         assert_eq!(old.rtt(), Some(Duration::from_millis(79)));
+    }
+
+    /// A window of Linux 7.3, by hand: a full segment takes 576 + 256 + 1448 = 2280 bytes, so 162 of 256 parts of the
+    /// buffer are window, 82,944 of 131,072 bytes. Of these 1442 are the segment's at hand.
+    #[test]
+    fn the_window_of_linux_7_3_is_the_part_of_the_buffer_that_is_payload() {
+        let mut w = ReceiveWindow::new(&TcpParams {
+            variant: Variant::Linux73,
+            heads: Heads::Lean612,
+            ..TcpParams::default()
+        });
+        assert_eq!(w.offered(), 64_088);
+        // 17,414 bytes by 2896 with each segment.
+        assert_eq!(enlarging(&mut w, 10), 7);
+        assert_eq!(w.offered(), 81_502);
+        // 2280 bytes above a gap are worth 1442, so that nothing grows.
+        w.enlarge(2_000_000);
+        assert_eq!(w.clamp, 2_000_000);
+        assert!(w.on_segment(1448, true, 2, 0, Time::from_millis(60)));
+        assert_eq!(w.offered(), 84_398);
+        assert!(!w.on_segment(1448, true, 2, 3_024_890, Time::from_millis(60)));
+        // Twice the best round trip of 14,480 bytes, and what is between the gap and the last byte.
+        w.clamp = 82_944;
+        w.on_span(53_984);
+        assert_eq!(w.clamp, 82_944);
+        w.on_span(53_985);
+        assert_eq!(w.clamp, 82_945);
+        assert!(w.is_crowded_by(65_537) && !w.is_crowded_by(65_536));
+    }
+
+    #[test]
+    fn the_window_of_linux_7_3_follows_twice_what_was_read() {
+        let mut w = ReceiveWindow::new(&TcpParams {
+            variant: Variant::Linux73,
+            heads: Heads::Lean612,
+            ..TcpParams::default()
+        });
+        // A sample below a millisecond does not count.
+        w.on_segment(1448, true, 50, 0, Time::from_millis(49));
+        assert_eq!(w.rtt(), None);
+        w.on_segment(1448, true, 1, 0, Time::from_millis(50));
+        assert_eq!(w.rtt(), Some(Duration::from_millis(50)));
+        w.on_read(1 + 30 * 1448, Time::from_millis(50));
+        w.on_segment(1448, true, 1, 0, Time::from_millis(51));
+        // 43,440 bytes after 14,480: twice that, and four times that for each time that it grew by what it was before.
+        assert_eq!(w.clamp, 2 * 43_440 + 4 * 43_440 * 28_960 / 14_480);
     }
 
     #[test]

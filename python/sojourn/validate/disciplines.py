@@ -16,7 +16,7 @@ from typing import Any
 from sojourn import _native
 from sojourn.errors import ParamError
 from sojourn.kernel.cache import version_key
-from sojourn.scenario import Scenario
+from sojourn.scenario import Scenario, Tcp
 
 #: Of the presets, whose kernel is not the one that is compared with.
 _OLD_KERNEL = " variant linux-3.14"
@@ -27,6 +27,8 @@ _PRESETS = ("gbw:", "rural:")
 #: Kinds that behave otherwise from a version of Linux on, and the variant of the simulator that does so, too. fq has
 #: bands from 6.8 on, and a packet that need not wait passes its flows by.
 _SINCE = {"fq": ((6, 8), "linux-7.3")}
+#: The same of TCP: its receiver (docs/lab/kernel-versions.md).
+_TCP_SINCE = ((7, 3), "linux-7.3")
 #: Between a discipline and those below it.
 _BELOW = " ; "
 
@@ -90,10 +92,16 @@ def named_disciplines(texts: Sequence[str]) -> tuple[Discipline, ...]:
 
 
 def as_in(scenario: Scenario, release: str) -> Scenario:
-    """Return the scenario whose disciplines behave in the simulator as in a kernel of this release (`uname -r`)."""
+    """Return the scenario whose disciplines and TCP behave in the simulator as in a kernel of this release.
+
+    `release` is as `uname -r` says it. A variant that the scenario names stays.
+    """
     ways: dict[str, Any] = {way: getattr(scenario, way) for way in ("qdisc_up", "qdisc_down")}
     changed: dict[str, Any] = {way: _text_in(text, release) for way, text in ways.items() if isinstance(text, str)}
-    return scenario if ways == changed else dataclasses.replace(scenario, **changed)
+    tcp, (version, variant) = scenario.tcp or Tcp(), _TCP_SINCE
+    if version_key(release) >= version and tcp.variant is None:
+        changed["tcp"] = dataclasses.replace(tcp, variant=variant)
+    return scenario if changed == ways else dataclasses.replace(scenario, **changed)
 
 
 def _text_in(text: str, release: str) -> str:
