@@ -379,7 +379,7 @@ def test_the_simulators_fq_is_that_of_the_kernel_it_is_compared_with(text: str, 
 def test_the_simulators_tcp_is_that_of_the_kernel_it_is_compared_with(
     release: str, named: str | None, found: str | None
 ) -> None:
-    tcp = Tcp(variant=named, receive_window="1mib")
+    tcp = Tcp(variant=named, receive_window="1mb")
     scenario = replace(api.build("tcp_1up"), tcp=tcp)
     changed = as_in(scenario, release)
     assert changed.tcp == replace(tcp, variant=found)
