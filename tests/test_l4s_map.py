@@ -97,6 +97,19 @@ def test_every_bottleneck_and_sender_makes_a_scenario() -> None:
     assert {*TITLES} == {*BOTTLENECKS}
 
 
+def test_bbr3_with_ecn_is_told_that_marks_are_shallow_and_the_others_have_their_own_ecn() -> None:
+    cell = Cell("bbr3-ecn", "cubic", "dualpi2")
+    plain = json.loads(cell.scenario(duration="5s", seed=1).normalized())
+    assert plain["tcp"]["ecn_low"] is True
+    assert [flow["ecn"] for flow in plain["flows"]] == ["accecn", False]
+    without = json.loads(cell._replace(l4s="bbr3").scenario(duration="5s", seed=1).normalized())
+    assert "ecn_low" not in without["tcp"]
+    plane = plan([("bbr3-ecn", "cubic"), ("prague", "cubic")], ["fifo"], ["burst-rtt"])
+    cells = [found(one, 40.0, 41.0) for one in plane.cells()]
+    text = document(cells, plane, images="figures", command="sojourn l4s map", repeat=2, seed=1, duration="30s")
+    assert "BBRv3 with ECN has `tcp.ecn_low`" in text
+
+
 def test_the_help_names_every_bottleneck_and_sender(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit):
         main(["l4s", "map", "--help"])

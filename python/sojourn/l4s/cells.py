@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal, NamedTuple
 
 from sojourn import _native
@@ -29,17 +29,20 @@ class Sender:
         As `sojourn list cc` names it.
     ecn
         As the key `ecn` of a flow has it: `False`, `True` (RFC 3168) or `"accecn"` (RFC 9768).
+    ecn_low
+        Whether it must be told that marks come at a shallow threshold, as the key `ecn_low` of TCP tells it.
     """
 
     title: str
     control: str
     ecn: bool | Literal["accecn"] = False
+    ecn_low: bool = False
 
 
 SENDERS = {
     "prague": Sender("Prague", "prague", "accecn"),
     "bbr3": Sender("BBRv3", "bbr3"),
-    "bbr3-ecn": Sender("BBRv3 with ECN", "bbr3", "accecn"),
+    "bbr3-ecn": Sender("BBRv3 with ECN", "bbr3", "accecn", ecn_low=True),
     "bbr2-l4s": Sender("L4S-compatible BBRv2", "bbr2-l4s", "accecn"),
     "bbr2": Sender("BBRv2", "bbr2"),
     "cubic": Sender("CUBIC", "cubic"),
@@ -122,6 +125,10 @@ class Cell(NamedTuple):
             for place in range(1, number + 1)
         )
         rtt_ms = max(self.l4s_rtt_ms, self.classic_rtt_ms)
+        tcp = Tcp(receive_window=RECEIVE_WINDOW)
+        if any(sender.ecn_low for _, sender, _, _ in sides):
+            # Each flow says itself which ECN it has.
+            tcp = replace(tcp, ecn="accecn", ecn_low=True)
         return Scenario(
             experiment="l4s_map",
             duration=duration,
@@ -133,7 +140,7 @@ class Cell(NamedTuple):
             qdisc_up=self.qdisc(),
             qdisc_down="pfifo limit 10000",
             service_interval_up=f"{self.interval_ms:g}ms",
-            tcp=Tcp(receive_window=RECEIVE_WINDOW),
+            tcp=tcp,
             flows=flows,
             seed=seed,
         )

@@ -140,6 +140,11 @@ def document(
     parts.append("\n".join(f"- {TITLES[name]}: `{text}`" for name, text in texts.items()))
     if BUFFERED.intersection(plan.bottlenecks):
         parts.append(f"A buffer of BYTES holds PACKETS of {PACKET_BYTES} bytes, {FEWEST_PACKETS} at least.")
+    if any(SENDERS[side].ecn_low for pair in plan.pairs for side in pair):
+        parts.append(
+            "BBRv3 with ECN has `tcp.ecn_low`. Its packets are ECT(0), so DualPI2 has them in its classic queue. It "
+            "answers marks only where its least round trip is 5 ms at most."
+        )
     return "\n\n".join(_wrap(part) for part in parts) + "\n"
 
 
