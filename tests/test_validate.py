@@ -12,15 +12,14 @@ from typing import Any
 import numpy as np
 import pytest
 
-from sojourn import _native, api
+from sojourn import _native
 from sojourn.errors import ParamError
-from sojourn.scenario import Tcp
 from sojourn.stats import Interval
 from sojourn.stats.difference import difference_interval
 from sojourn.store.run import Run
 from sojourn.validate import bars, bbr_sets, draw, errors, grid, loss, metrics, uniform
 from sojourn.validate.bars import Factor, Side, Within
-from sojourn.validate.disciplines import as_in, named_disciplines, table_1
+from sojourn.validate.disciplines import named_disciplines, table_1
 from sojourn.validate.errors import Error
 from sojourn.validate.execute import Both, Repeats, kernel_seconds
 from sojourn.validate.grid import Cell, Link
@@ -341,49 +340,6 @@ def test_no_discipline_of_the_grid_names_a_variant() -> None:
     for discipline in (*table_1(), *named_disciplines(["gbw:codel", "gbw:pfifo_fast", "rural:fq_codel"])):
         assert "variant" not in discipline.at(1_000_000)
     assert named_disciplines(["gbw:codel"])[0].at(1_000_000).startswith("codel limit 1000 target 13ms")
-
-
-@pytest.mark.parametrize(
-    ("text", "release", "found"),
-    [
-        ("fq limit 80", "6.1.192-sojourn2", "fq limit 80"),
-        ("fq limit 80", "6.7.12", "fq limit 80"),
-        ("fq limit 80", "6.8.0", "fq limit 80 variant linux-7.3"),
-        ("fq limit 80", "7.3.4-sojourn2", "fq limit 80 variant linux-7.3"),
-        ("fq_codel", "7.3.4", "fq_codel"),
-        (
-            "prio bands 3 ; qdisc parent 1:1 fq limit 9 ; qdisc parent 1:2 fq_codel",
-            "6.12.117",
-            "prio bands 3 ; qdisc parent 1:1 fq limit 9 variant linux-7.3 ; qdisc parent 1:2 fq_codel",
-        ),
-        ("fq limit 80", "", "fq limit 80"),
-    ],
-)
-def test_the_simulators_fq_is_that_of_the_kernel_it_is_compared_with(text: str, release: str, found: str) -> None:
-    scenario = api.build("tcp_1up", qdisc_up=text, qdisc_down="codel")
-    changed = as_in(scenario, release)
-    assert (changed.qdisc_up, changed.qdisc_down) == (found, "codel")
-    changed.normalized()
-
-
-@pytest.mark.parametrize(
-    ("release", "named", "found"),
-    [
-        ("6.12.117", None, None),
-        ("7.3.4-sojourn2", None, "linux-7.3"),
-        ("7.10.1", None, "linux-7.3"),
-        ("7.3.4-sojourn2", "linux-6.1", "linux-6.1"),
-        ("", None, None),
-    ],
-)
-def test_the_simulators_tcp_is_that_of_the_kernel_it_is_compared_with(
-    release: str, named: str | None, found: str | None
-) -> None:
-    tcp = Tcp(variant=named, receive_window="1mb")
-    scenario = replace(api.build("tcp_1up"), tcp=tcp)
-    changed = as_in(scenario, release)
-    assert changed.tcp == replace(tcp, variant=found)
-    changed.normalized()
 
 
 def test_disciplines_that_cannot_be_compared_are_refused() -> None:

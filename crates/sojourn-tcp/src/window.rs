@@ -43,8 +43,9 @@ const AT_HAND: u64 = 1_108;
 ///
 /// Linux 7.3 offers the part of the buffer that is payload in a full segment. Its window follows twice what was read,
 /// without room for 16 segments more. What is between the first gap and the last byte that came counts as well, where
-/// something comes above a gap (Deviation: not when a round trip ends before the gap is filled). A sample of the round trip below a millisecond does not count. Source: Linux 7.3 `tcp_rcvbuf_grow`,
-/// `tcp_rcv_space_adjust`, `tcp_measure_rcv_mss`, `tcp_rcv_rtt_measure_ts`.
+/// something comes above a gap (Deviation: not when a round trip ends before the gap is filled). A sample of the round
+/// trip below a millisecond does not count. Source: Linux 7.3 `tcp_rcvbuf_grow`, `tcp_rcv_space_adjust`,
+/// `tcp_measure_rcv_mss`, `tcp_rcv_rtt_measure_ts`.
 #[derive(Clone, Debug)]
 #[repr(C)]
 pub(crate) struct ReceiveWindow {
@@ -312,7 +313,8 @@ mod tests {
         // 17,414 bytes by 2896 with each segment.
         assert_eq!(enlarging(&mut w, 10), 7);
         assert_eq!(w.offered(), 81_502);
-        // 2280 bytes above a gap are worth 1442, so that nothing grows.
+        // A buffer that may offer 2,000,000 bytes. 3,024,890 bytes of memory above a gap are worth 1,914,188 of them, so
+        // that 84,370 are left, less than is offered.
         w.enlarge(2_000_000);
         assert_eq!(w.clamp, 2_000_000);
         assert!(w.on_segment(1448, true, 2, 0, Time::from_millis(60)));
