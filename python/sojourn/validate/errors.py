@@ -22,6 +22,8 @@ from sojourn.validate.judge import Row
 
 #: Quantiles of the errors, and what they are called.
 QUANTILES = ((0.5, "median"), (0.9, "90th percentile"))
+#: The usual bars of the median and of the 90th percentile, fractions.
+USUAL = (0.05, 0.20)
 _LATENCY, _GOODPUT = "induced_latency_ms", "goodput_"
 #: What the names of numbers of marks begin with; they have errors, but no bar.
 MARKS = "marks_"

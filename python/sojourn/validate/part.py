@@ -50,6 +50,8 @@ class Part:
         The names of the scenarios with the largest errors, the worst first, each with its metric and error.
     ranks
         The places of the kernel's runs among the simulator's, of drawn scenarios (`sojourn.validate.ranks`).
+    groups
+        The errors of each discipline and control, of drawn scenarios (`sojourn.validate.groups`).
     """
 
     name: str
@@ -59,6 +61,7 @@ class Part:
     scenarios: Mapping[str, str]
     worst: Sequence[Mapping[str, Any]] = field(default_factory=tuple)
     ranks: Sequence[Mapping[str, Any]] = field(default_factory=tuple)
+    groups: Sequence[Mapping[str, Any]] = field(default_factory=tuple)
 
     @property
     def subject(self) -> str:
@@ -294,7 +297,25 @@ _PART = shape.record(
                     "p_value": shape.number,
                 }
             )
-        )
+        ),
+        "groups": shape.list_of(
+            shape.record(
+                {
+                    "name": shape.text,
+                    "quantiles": shape.list_of(
+                        shape.record(
+                            {
+                                **dict.fromkeys(("metric", "title", "name"), shape.text),
+                                "scenarios": shape.number,
+                                "value": shape.number_or_null,
+                                "itself": shape.number_or_null,
+                                "verdict": shape.one_of(*_ORDER),
+                            }
+                        )
+                    ),
+                }
+            )
+        ),
     },
 )
 

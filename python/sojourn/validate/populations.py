@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from sojourn.validate import draw
 from sojourn.validate.draw import Population
-from sojourn.validate.errors import Bars
+from sojourn.validate.errors import USUAL, Bars
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -34,7 +34,7 @@ POPULATIONS = {
     for judged in (
         Judged(
             population=draw.RANDOM,
-            bars=Bars(least_ms=1, latency=(0.05, 0.20), goodput=(0.05, 0.20), worst=5),
+            bars=Bars(least_ms=1, latency=USUAL, goodput=USUAL, worst=5),
             count=30,
         ),
         Judged(

@@ -16,6 +16,7 @@ from sojourn.validate.disciplines import named_disciplines, table_1
 from sojourn.validate.errors import errors_of, most_of_itself, quantiles, worst
 from sojourn.validate.execute import KERNEL, TITLES, Both, Pair, Repeats, RunPlan, pairs_of, run_pairs
 from sojourn.validate.grid import LINKS, Cell
+from sojourn.validate.groups import groups_of
 from sojourn.validate.itself import errors_of_itself
 from sojourn.validate.judge import Row, finite, judge_all
 from sojourn.validate.part import Part, cost, drawn_entries, grid_entries, named, versions
@@ -275,6 +276,7 @@ def _outcome(request: Request, cells: Sequence[Cell], pair: Pair, ran: Sequence[
                 for error in worst(found, bars.worst, itself)
             ],
             ranks=[one.to_plain() for one in ranks_of(ran)],
+            groups=[one.to_plain() for one in groups_of(found, itself)],
         )
         return Outcome(part=part, figures=drawn)
     part = Part(name=name, command=request.command, facts=facts, entries=grid_entries(rows), scenarios=scenarios)

@@ -7,11 +7,9 @@ import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
-import numpy as np
-
 from sojourn import tables
 from sojourn.store.cell import link_words
-from sojourn.validate import bars, errors, ranks, wifi_words
+from sojourn.validate import bars, errors, groups, ranks, wifi_words
 from sojourn.validate.execute import KERNEL, SIM, TITLES
 from sojourn.validate.part import Counts, Entry, Part
 from sojourn.validate.populations import of_part
@@ -93,23 +91,6 @@ def counts_table(parts: Iterable[Part], *, markdown: bool = True) -> str:
 def quantiles_table(part: Part) -> str:
     """Return the quantiles of the relative errors of drawn scenarios."""
     return tables.markdown(_QUANTILE_HEADS, [quantile_cells(entry) for entry in quantiles(part)])
-
-
-def groups_table(part: Part) -> str:
-    """Return the errors of drawn scenarios for each discipline and each congestion control: how many, and quantiles."""
-    each = [entry for entry in part.entries if "relative_error" in entry and entry["bar_is"] is not None]
-    titles = {entry["metric"]: entry["title"] for entry in each}
-    groups: dict[str, dict[str, list[float]]] = {}
-    for entry in each:
-        error = math.inf if entry["relative_error"] is None else entry["relative_error"]
-        controls = _controls(json.loads(part.scenarios[entry["scenario"]])["flows"])
-        for group in (entry["qdisc"], *controls):
-            groups.setdefault(group, {}).setdefault(entry["metric"], []).append(error)
-    rows = [
-        [group, str(max(map(len, found.values()))), *(_quantile_pair(found.get(metric, [])) for metric in titles)]
-        for group, found in sorted(groups.items())
-    ]
-    return tables.markdown(["of", "scenarios", *(f"{title}, %" for title in titles.values())], rows)
 
 
 def body(part: Part, *, level: int, most_rows: float = math.inf) -> list[str]:
@@ -206,9 +187,7 @@ def _drawn(part: Part, level: int, most_rows: float) -> list[str]:
         f"{'#' * level} {part.name}: errors",
         quantiles_table(part),
         *_ranks(part, level),
-        f"{'#' * level} {part.name}: errors of each discipline and control",
-        "Median and 90th percentile, not judged. A scenario with two controls counts for both.",
-        groups_table(part),
+        *groups.blocks(part, level),
     ]
     if len(part.scenarios) <= most_rows:
         blocks += [f"{'#' * level} {part.name}: every scenario", "Means, kernel / simulator.", _scenarios_table(part)]
@@ -266,13 +245,6 @@ def _what(scenario: Mapping[str, Any]) -> list[str]:
 
 def _controls(flows: Sequence[Mapping[str, Any]]) -> list[str]:
     return sorted({flow["congestion_control"] for flow in flows})
-
-
-def _quantile_pair(values: Sequence[float]) -> str:
-    if not values:
-        return "-"
-    found = (errors.linear(np.array(values), share) for share, _ in errors.QUANTILES)
-    return " / ".join("infinite" if math.isinf(one) else f"{100 * one:.1f}" for one in map(float, found))
 
 
 def _pair(entry: Entry | None) -> list[str]:
