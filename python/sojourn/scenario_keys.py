@@ -26,8 +26,8 @@ class Tcp:
     variant
         The kernel whose loss recovery and acknowledgement policy TCP has: `"linux-6.1"`, `"linux-6.12"` (the same, but
         segments take more memory, so that small queues hold fewer), `"linux-7.3"` (as 6.12, but a receive window that
-        grows otherwise, and acknowledgements above a gap that are merged for longer) or `"linux-3.14"`. Default:
-        `"linux-6.1"`.
+        grows otherwise, acknowledgements above a gap that are merged for longer, and a Prague whose window has a
+        fraction) or `"linux-3.14"`. Default: `"linux-6.1"`.
     mss
         Bytes of payload in a full segment; 1448 with timestamps on a 1500-byte MTU. Default: 1448.
     initial_window

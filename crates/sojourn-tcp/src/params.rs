@@ -29,7 +29,8 @@ words! {
 pub struct TcpParams {
     /// The kernel whose loss recovery and acknowledgement policy TCP has: `"linux-6.1"`, `"linux-6.12"` (the same, but
     /// segments take more memory, so that small queues hold fewer), `"linux-7.3"` (as 6.12, but a receive window that
-    /// grows otherwise, and acknowledgements above a gap that are merged for longer) or `"linux-3.14"`.
+    /// grows otherwise, acknowledgements above a gap that are merged for longer, and a Prague whose window has a
+    /// fraction) or `"linux-3.14"`.
     pub variant: Variant,
     /// Bytes of payload in a full segment; 1448 with timestamps on a 1500-byte MTU.
     pub mss: u16,

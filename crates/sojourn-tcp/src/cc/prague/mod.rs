@@ -3,6 +3,7 @@
 //! Sources: RFC 9331 section 4; draft-briscoe-iccrg-prague-congestion-control; L4STeam's Linux 5.15 and 6.6
 //! (`tcp_prague.c`), whose names are in parentheses. Mainline Linux has no Prague.
 
+mod aim;
 mod classic;
 mod rtt;
 #[cfg(test)]
@@ -10,8 +11,9 @@ mod tests;
 
 pub use rtt::RttControl;
 
-use super::{Ack, CaState, CongestionControl, Kernels, Listed, Needs, RateSample, Start, Threshold, Window};
+use super::{Ack, CaState, CongestionControl, Kernels, Listed, Needs, RateSample, Start, Window};
 use crate::variant::Variant;
+use aim::Aim;
 use classic::Detector;
 use sojourn_units::{Duration, Time};
 
@@ -51,7 +53,7 @@ struct Told {
 #[derive(Clone, Copy, Debug)]
 struct Before {
     cwnd: u32,
-    carry: i64,
+    aim: Aim,
 }
 
 /// A window that each acknowledged segment without a mark makes larger, and that marks reduce by half of their share
@@ -60,11 +62,14 @@ struct Before {
 /// Growth goes on during reductions. A reduction is not at once: the window follows what it is to be by a segment for
 /// each acknowledgement. A loss halves the window, which does not grow until all that was out is acknowledged.
 ///
-/// Deviation: L4STeam's Linux counts a window in two ways, by version. This is that of 5.15 (`cwnd_cnt`), which the
-/// bed of PAM 2025 had; in 6.6's the window of slow start is lost. There, 5.15 doubles a reduction that was for
-/// nothing; this takes it back, as 6.6 does. Segments are paced one by one, and not in bursts of 0.25 ms. The draft
-/// suspends growth for no marks at all (section 2.4.2) and updates the share by the clock of a virtual round trip, as
-/// this does; it also describes a window below two segments, which L4STeam's TCP does not have.
+/// L4STeam's Linux counts what the window is to become in two ways, by version ([`Aim`]). With `linux-7.3` it is that of
+/// version 0.6 and later, else that of 5.15, which the bed of PAM 2025 had.
+///
+/// Deviation: In 0.6 as it is published the window of slow start is lost; this keeps it, as later versions do. 5.15
+/// doubles a reduction that was for nothing; this takes it back, as 0.6 does. Segments are paced one by one, and not in
+/// bursts of 0.25 ms. The draft suspends growth for no marks at all (section 2.4.2) and updates the share by the clock
+/// of a virtual round trip, as this does; it also describes a window below two segments, which L4STeam's TCP does not
+/// have.
 #[derive(Clone, Copy, Debug)]
 pub struct Prague {
     params: PragueParams,
@@ -74,8 +79,8 @@ pub struct Prague {
     alpha_at: Time,
     /// When marks reduced the window.
     reduced_at: Option<Time>,
-    /// By what the window is to change yet, 2^20ths of a segment (`cwnd_cnt`).
-    carry: i64,
+    /// What the window is to become.
+    aim: Aim,
     /// By what a window of acknowledged segments makes it larger (`ai_ack_increase`).
     growth: u64,
     /// The round is over when this is acknowledged.
@@ -109,13 +114,17 @@ impl Listed for Prague {
     };
     type Params = PragueParams;
 
-    fn new(params: &PragueParams, _: Variant) -> Self {
+    fn new(params: &PragueParams, variant: Variant) -> Self {
+        let aim = match variant {
+            Variant::Linux73 => Aim::Whole(0),
+            Variant::Linux61 | Variant::Linux612 | Variant::Linux314 => Aim::Change(0),
+        };
         Self {
             params: *params,
             alpha: ONE << SHIFT,
             alpha_at: Time::ZERO,
             reduced_at: None,
-            carry: 0,
+            aim,
             growth: ONE,
             end: 0,
             delivered: 0,
@@ -123,7 +132,7 @@ impl Listed for Prague {
             rounds: 0,
             saw_marks: false,
             in_loss: false,
-            before: Before { cwnd: 0, carry: 0 },
+            before: Before { cwnd: 0, aim },
             told: Told::default(),
             srtt: Duration::ZERO,
             pace: None,
@@ -156,16 +165,16 @@ impl Prague {
         self.reduced_at = Some(now);
         let least = self.detector.as_ref().map_or(0, Detector::least_alpha);
         let alpha = (self.alpha >> SHIFT).max(least);
-        self.carry -= ((alpha * u64::from(window.cwnd) + 1) >> 1).cast_signed();
+        self.aim.reduce(alpha, window);
     }
 
     /// A segment was lost (`prague_enter_loss`).
     fn reduce_by_loss(&mut self, window: &Window) {
         self.before = Before {
             cwnd: window.cwnd,
-            carry: self.carry,
+            aim: self.aim,
         };
-        self.carry -= (u64::from(window.cwnd) * ONE / 2).cast_signed() + (self.carry >> 1);
+        self.aim.halve(window);
         self.in_loss = true;
         self.set_growth();
     }
@@ -175,7 +184,7 @@ impl Prague {
         let told = std::mem::take(&mut self.told);
         if told.undone {
             window.cwnd = window.cwnd.max(self.before.cwnd);
-            self.carry = self.carry.max(self.before.carry);
+            self.aim.undo(self.before.aim);
         }
         if state == CaState::Open || told.marks {
             self.in_loss = false;
@@ -193,28 +202,15 @@ impl Prague {
         if acked > 0 && !self.in_loss && sample.sender.may_grow {
             if window.in_slow_start() {
                 acked = window.slow_start(acked);
+                self.aim.follow(window);
                 if acked == 0 {
                     self.set_growth();
                     return;
                 }
             }
-            let (acked, cwnd) = (u64::from(acked), u64::from(window.cwnd.max(1)));
-            let more = (acked * self.growth + cwnd / 2) / cwnd;
-            self.carry += more.max(acked).cast_signed();
+            self.aim.grow(acked, self.growth, window);
         }
-        let one = ONE.cast_signed();
-        if self.carry <= -one {
-            self.carry += one;
-            window.cwnd = window.cwnd.saturating_sub(1);
-            if window.cwnd < LEAST {
-                window.cwnd = LEAST;
-                self.carry = 0;
-            }
-            window.ssthresh = Threshold::Segments(window.cwnd);
-            self.set_growth();
-        } else if self.carry >= one {
-            self.carry -= one;
-            window.cwnd = window.cwnd.saturating_add(1);
+        if self.aim.step(window) {
             self.set_growth();
         }
     }
@@ -262,6 +258,7 @@ impl CongestionControl for Prague {
         self.srtt = start.rtt;
         self.alpha_at = start.now;
         self.detector = self.params.fallback.then(|| Detector::new(start.rtt));
+        self.aim.begin(&start.window);
         self.begin_round(0, &start.window);
         self.set_pace(start.mss, 0, &start.window);
     }

@@ -1,7 +1,7 @@
 //! Prague beside arithmetic by hand and beside the theory of scalable controls.
 
 use super::*;
-use crate::cc::{Marked, SenderView};
+use crate::cc::{Marked, SenderView, Threshold};
 
 const MSS: u16 = 1448;
 
@@ -27,7 +27,11 @@ struct Path {
 
 impl Path {
     fn new(cwnd: u32, rtt: Duration, params: PragueParams) -> Self {
-        let mut prague = Prague::new(&params, Variant::Linux61);
+        Self::of(cwnd, rtt, params, Variant::Linux61)
+    }
+
+    fn of(cwnd: u32, rtt: Duration, params: PragueParams, variant: Variant) -> Self {
+        let mut prague = Prague::new(&params, variant);
         prague.begin(&Start {
             now: Time::ZERO,
             rtt,
@@ -109,6 +113,42 @@ fn the_first_mark_halves_the_window_by_a_segment_for_each_acknowledgement() {
         path.ack(false);
     }
     assert_eq!(path.window.cwnd, 51);
+}
+
+/// Two reductions of the whole share while the window still follows the first: 100 segments become 50 and then 25 where
+/// the aim is counted whole. Where the change is counted, the second takes half of the 80 segments that the window has:
+/// 100 - 50 - 40 = 10.
+#[test]
+fn a_second_reduction_takes_from_the_aim_or_from_the_window() {
+    for (variant, least) in [(Variant::Linux73, 25), (Variant::Linux61, 10)] {
+        let mut path = Path::of(100, Duration::from_millis(30), PLAIN, variant);
+        path.prague.reduce_by_marks(&path.window, path.now);
+        for _ in 0..20 {
+            path.prague.aim.step(&mut path.window);
+        }
+        assert_eq!(path.window.cwnd, 80);
+        path.prague.reduce_by_marks(&path.window, path.now);
+        while path.prague.aim.step(&mut path.window) {}
+        assert_eq!(path.window.cwnd, least, "{variant:?}");
+    }
+}
+
+/// Where the aim is whole, the window is the aim rounded up: 4.1 segments are 5, and 1.5 are 2, the least window. An aim
+/// below two segments is kept, and must first be made up for.
+#[test]
+fn a_whole_aim_is_rounded_up_and_may_be_below_the_least_window() {
+    let mut path = Path::of(4, Duration::from_millis(30), PLAIN, Variant::Linux73);
+    path.prague.aim = Aim::Whole(ONE * 41 / 10);
+    assert!(path.prague.aim.step(&mut path.window));
+    assert_eq!(path.window.cwnd, 5);
+    assert!(!path.prague.aim.step(&mut path.window));
+    path.prague.aim = Aim::Whole(ONE / 2);
+    while path.prague.aim.step(&mut path.window) {}
+    assert_eq!(path.window.cwnd, LEAST);
+    // Of an aim of one segment at most, an acknowledgement adds a whole one.
+    path.prague.aim.grow(1, ONE, &path.window);
+    assert_eq!(path.prague.aim, Aim::Whole(ONE * 3 / 2));
+    assert!(!path.prague.aim.step(&mut path.window));
 }
 
 /// (15 / 16)^n of the share is left after n rounds without marks (draft section 2.3.2, g = 1/16), but before the first
@@ -199,7 +239,7 @@ fn a_reduction_for_nothing_is_taken_back() {
     path.state = CaState::Open;
     path.ack(false);
     assert_eq!(path.window.cwnd, 100);
-    assert!(path.prague.carry >= 0);
+    assert!(matches!(path.prague.aim, Aim::Change(change) if change >= 0));
 }
 
 /// 100 packets of 1500 bytes in 30 ms are 5,000,000 bytes/s.

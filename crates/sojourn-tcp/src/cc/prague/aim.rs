@@ -1,0 +1,106 @@
+//! What the window is to become, which it follows by a segment for each acknowledgement.
+//!
+//! L4STeam's Linux counts this in two ways, by version of `tcp_prague.c`. They differ in three points. While the window
+//! still follows a reduction, another reduction takes its part from the window in the one, and from what the window is
+//! to become in the other. The window is the aim rounded to within a segment in the one, and rounded up in the other.
+//! And the aim of the other may be below the least window of two segments.
+
+use super::{LEAST, ONE};
+use crate::cc::{Threshold, Window};
+
+/// The aim; both ways count 2^20ths of a segment.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Aim {
+    /// By what the window is to change yet: `cwnd_cnt` of 5.15, which the bed of PAM 2025 had.
+    Change(i64),
+    /// What it is to be: `frac_cwnd` of version 0.6 and later. Nothing before the control begins.
+    Whole(u64),
+}
+
+impl Aim {
+    /// The aim of a window that need not change.
+    pub(super) fn begin(&mut self, window: &Window) {
+        if let Self::Whole(whole) = self {
+            *whole = u64::from(window.cwnd) * ONE;
+        }
+    }
+
+    /// Half of the share of marked packets less (`prague_enter_cwr`).
+    pub(super) fn reduce(&mut self, alpha: u64, window: &Window) {
+        match self {
+            Self::Change(change) => *change -= ((alpha * u64::from(window.cwnd) + 1) >> 1).cast_signed(),
+            Self::Whole(whole) => {
+                let less = (u128::from(alpha) * u128::from(*whole) + u128::from(ONE)) / u128::from(2 * ONE);
+                *whole = whole.saturating_sub(u64::try_from(less).unwrap_or(u64::MAX));
+            }
+        }
+    }
+
+    /// Half of it (`prague_enter_loss`).
+    pub(super) fn halve(&mut self, window: &Window) {
+        match self {
+            Self::Change(change) => *change -= (u64::from(window.cwnd) * ONE / 2).cast_signed() + (*change >> 1),
+            Self::Whole(whole) => *whole -= *whole >> 1,
+        }
+    }
+
+    /// Growth by acknowledged segments without a mark; a window of them makes it larger by `growth`.
+    pub(super) fn grow(&mut self, acked: u32, growth: u64, window: &Window) {
+        let acked = u64::from(acked);
+        let parts = match self {
+            Self::Change(_) => u64::from(window.cwnd.max(1)),
+            Self::Whole(whole) => whole.div_ceil(ONE).max(1),
+        };
+        let more = ((acked * growth + parts / 2) / parts).max(acked);
+        match self {
+            Self::Change(change) => *change += more.cast_signed(),
+            Self::Whole(whole) => *whole += more,
+        }
+    }
+
+    /// Slow start has set the window.
+    pub(super) fn follow(&mut self, window: &Window) {
+        if let Self::Whole(whole) = self {
+            *whole = (*whole).max(u64::from(window.cwnd) * ONE);
+        }
+    }
+
+    /// At least what it was before a reduction that was for nothing.
+    pub(super) fn undo(&mut self, before: Self) {
+        match (self, before) {
+            (Self::Change(change), Self::Change(was)) => *change = (*change).max(was),
+            (Self::Whole(whole), Self::Whole(was)) => *whole = (*whole).max(was),
+            _ => {}
+        }
+    }
+
+    /// Move the window by a segment towards it; whether it moved (`prague_update_cwnd`).
+    pub(super) fn step(&mut self, window: &mut Window) -> bool {
+        let one = ONE.cast_signed();
+        let by = match self {
+            Self::Change(change) => change.signum() * i64::from(change.abs() >= one),
+            Self::Whole(whole) => {
+                let wanted = whole.div_ceil(ONE).max(1);
+                let there = u64::from(window.cwnd);
+                let less = there > wanted && window.cwnd > LEAST;
+                i64::from(there < wanted) - i64::from(less)
+            }
+        };
+        if let Self::Change(change) = self {
+            *change -= by * one;
+        }
+        match by {
+            -1 => {
+                window.cwnd = window.cwnd.saturating_sub(1);
+                if window.cwnd < LEAST {
+                    window.cwnd = LEAST;
+                    *self = Self::Change(0);
+                }
+                window.ssthresh = Threshold::Segments(window.cwnd);
+            }
+            1 => window.cwnd = window.cwnd.saturating_add(1),
+            _ => {}
+        }
+        by != 0
+    }
+}
