@@ -107,7 +107,7 @@ def test_scenario_mirrors_the_canonical_form() -> None:
     assert set(canonical) <= {field.name for field in dataclasses.fields(sojourn.Scenario)}
     tcp = {field.name for field in dataclasses.fields(sojourn.Tcp)}
     left_out = {"save_metrics", "receive_buffer", "abe", "ecn_low", "gso", "bbr2_ecn_max_rtt"}
-    left_out |= {"prague_fallback", "prague_rtt"}
+    left_out |= {"prague_fallback", "prague_rtt", "prague_version"}
     assert set(canonical["tcp"]) == tcp - left_out
     tcp_of_all = sojourn.Tcp(
         save_metrics=True,
@@ -119,6 +119,7 @@ def test_scenario_mirrors_the_canonical_form() -> None:
         bbr2_ecn_max_rtt="0s",
         prague_fallback=True,
         prague_rtt="additive",
+        prague_version="0.7",
     )
     unusual = dataclasses.replace(scenario, tcp=tcp_of_all)
     assert set(json.loads(unusual.normalized())["tcp"]) == tcp

@@ -26,8 +26,8 @@ class Tcp:
     variant
         The kernel whose loss recovery and acknowledgement policy TCP has: `"linux-6.1"`, `"linux-6.12"` (the same, but
         segments take more memory, so that small queues hold fewer), `"linux-7.3"` (as 6.12, but a receive window that
-        grows otherwise, acknowledgements above a gap that are merged for longer, and a Prague whose window has a
-        fraction) or `"linux-3.14"`. Default: `"linux-6.1"`.
+        grows otherwise, and acknowledgements above a gap that are merged for longer) or `"linux-3.14"`. Default:
+        `"linux-6.1"`.
     mss
         Bytes of payload in a full segment; 1448 with timestamps on a 1500-byte MTU. Default: 1448.
     initial_window
@@ -77,6 +77,11 @@ class Tcp:
     prague_rtt
         How Prague's share depends on the RTT: `"rate"` (default: flows below 25 ms have the rate of one with 25 ms),
         `"none"`, `"scalable"` or `"additive"`.
+    prague_version
+        Whose Prague it is, by the version of L4STeam's `tcp_prague.c`: `"0.6"` (default), `"0.6-fraction"` (the same,
+        but its window has a fraction) or `"0.7"` (also, the first mark halves the window, trains may have one segment,
+        flows below 25 ms count as one with 25 ms after 4 rounds, and a window of 4 segments or fewer is steered by its
+        rate). A kernel has its own, whatever this says.
     """
 
     variant: str | None = None
@@ -95,6 +100,7 @@ class Tcp:
     save_metrics: bool | None = None
     prague_fallback: bool | None = None
     prague_rtt: str | None = None
+    prague_version: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -115,6 +115,7 @@ fn runs_are_the_same_twice() {
     for more in [
         json!({}),
         json!({"tcp": {"prague_fallback": true, "prague_rtt": "additive"}}),
+        json!({"tcp": {"prague_fallback": true, "prague_version": "0.7"}}),
     ] {
         let flows = [("prague", json!({})), ("cubic", json!({"ecn": true}))];
         let run = || serde_json::to_string(&up("codel ecn", &flows, more.clone())).expect("a record is plain data");
@@ -133,4 +134,19 @@ fn the_detection_of_classic_marks_leaves_more_for_cubic() {
     let (without, with) = (cubic(false), cubic(true));
     assert!(without < 25.0, "{without}");
     assert!(with > 2.0 * without, "{with} beside {without}");
+}
+
+/// Behind DualPI2 the detection of 0.7 takes the queue for a classic one, so that Prague has a small share beside CUBIC;
+/// that of 0.6 does not. A test bed of 0.7 had 9 % (PAM 2025, two bandwidth-delay products at 100 Mbit/s and 10 ms).
+#[test]
+fn the_detection_of_0_7_starves_prague_behind_dualpi2() {
+    let share = |version: &str| {
+        let flows = [("prague", json!({})), ("cubic", json!({"ecn": true}))];
+        let more = json!({"rtt": "10ms", "tcp": {"prague_fallback": true, "prague_version": version}});
+        let found = up("dualpi2 target 5ms", &flows, more).flows;
+        found[0].goodput_mbit / (found[0].goodput_mbit + found[1].goodput_mbit)
+    };
+    let (older, later) = (share("0.6"), share("0.7"));
+    assert!(older > 0.35, "{older}");
+    assert!(later < 0.2, "{later}");
 }

@@ -1,7 +1,7 @@
 //! What may be set on a connection.
 
 use crate::accecn::{AccEcnParams, EcnMode};
-use crate::cc::{self, Algorithm, LaterBbrParams, PragueParams, RttControl};
+use crate::cc::{self, Algorithm, LaterBbrParams, PragueParams, PragueVersion, RttControl};
 use crate::receiver::ReceiveMemory;
 use crate::variant::{Heads, ParamError, Variant};
 use schemars::JsonSchema;
@@ -29,8 +29,7 @@ words! {
 pub struct TcpParams {
     /// The kernel whose loss recovery and acknowledgement policy TCP has: `"linux-6.1"`, `"linux-6.12"` (the same, but
     /// segments take more memory, so that small queues hold fewer), `"linux-7.3"` (as 6.12, but a receive window that
-    /// grows otherwise, acknowledgements above a gap that are merged for longer, and a Prague whose window has a
-    /// fraction) or `"linux-3.14"`.
+    /// grows otherwise, and acknowledgements above a gap that are merged for longer) or `"linux-3.14"`.
     pub variant: Variant,
     /// Bytes of payload in a full segment; 1448 with timestamps on a 1500-byte MTU.
     pub mss: u16,
@@ -96,6 +95,12 @@ pub struct TcpParams {
     /// `"none"`, `"scalable"` or `"additive"`.
     #[serde(skip_serializing_if = "is_rate")]
     pub prague_rtt: RttControl,
+    /// Whose Prague it is, by the version of L4STeam's `tcp_prague.c`: `"0.6"` (default), `"0.6-fraction"` (the same, but
+    /// its window has a fraction) or `"0.7"` (also, the first mark halves the window, trains may have one segment, flows
+    /// below 25 ms count as one with 25 ms after 4 rounds, and a window of 4 segments or fewer is steered by its rate).
+    /// A kernel has its own, whatever this says.
+    #[serde(skip_serializing_if = "is_06")]
+    pub prague_version: PragueVersion,
     /// Whether segments leave apart: at the rate of the congestion control, or at Linux's (two windows a round trip in
     /// slow start, 1.2 after). A control that needs pacing is always paced.
     #[serde(skip)]
@@ -205,6 +210,11 @@ fn is_usual_bound(bound: &Duration) -> bool {
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands a reference over")]
+fn is_06(version: &PragueVersion) -> bool {
+    *version == PragueVersion::V06
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands a reference over")]
 fn is_rate(control: &RttControl) -> bool {
     *control == RttControl::Rate
 }
@@ -238,6 +248,7 @@ impl Default for TcpParams {
             save_metrics: false,
             prague_fallback: false,
             prague_rtt: RttControl::Rate,
+            prague_version: PragueVersion::V06,
             pacing: false,
             send_buffer: None,
             sack: true,
@@ -279,6 +290,7 @@ impl TcpParams {
             prague: PragueParams {
                 fallback: self.prague_fallback,
                 rtt: self.prague_rtt,
+                version: self.prague_version,
             },
             ..self.cc.clone()
         }

@@ -25,8 +25,7 @@ words! {
         /// The same with the memory of Linux 6.12, which takes more for each segment, so that small queues hold fewer: `linux-6.12`.
         Linux612 = "linux-6.12",
         /// The memory of Linux 6.12, a receive window that grows as in Linux 7.3, and its acknowledgements: above a gap
-        /// they are merged for up to a third of the round trip, not a twentieth. Mainline has no Prague; of L4STeam's it
-        /// is the version whose window has a fraction: `linux-7.3`.
+        /// they are merged for up to a third of the round trip, not a twentieth: `linux-7.3`.
         Linux73 = "linux-7.3",
         /// Forward acknowledgement, early retransmit, the first tail loss probe; every segment above a gap is acknowledged:
         /// `linux-3.14`, the kernel of seed 000.

@@ -31,7 +31,7 @@ fn unknown_keys_are_named_with_their_place_and_what_may_stand_there() {
             with(&base(), json!({"tcp": {"cwnd": 1}})),
             "key \"tcp.cwnd\" is unknown, but must be one of variant, mss, initial_window, receive_window, receive_buffer, \
              hystart, ecn, abe, ecn_low, bbr2_ecn_max_rtt, delayed_ack, gso, min_rto, save_metrics, prague_fallback, \
-             prague_rtt",
+             prague_rtt, prague_version",
         ),
         (
             flow(json!({"cc": "reno"})),

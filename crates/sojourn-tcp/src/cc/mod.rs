@@ -22,7 +22,7 @@ pub use dctcp::Dctcp;
 #[cfg(test)]
 pub use fixed::{Fixed, FixedParams};
 pub use ledbat::LedbatPlusPlus;
-pub use prague::{Prague, PragueParams, RttControl};
+pub use prague::{Prague, PragueParams, PragueVersion, RttControl};
 pub use reno::Reno;
 pub use sample::{LostSegment, RateSample, SenderView};
 pub use state::CaState;

@@ -96,6 +96,8 @@ class Bed:
         Of the first repeat.
     jitter
         Time text: by how much packets may be late on either way.
+    prague_version
+        Of the simulator's Prague; a kernel has its own.
     backend
         What makes the runs: `"sim"` or `"linux"`.
     """
@@ -104,6 +106,7 @@ class Bed:
     parts: tuple[str, ...] = PARTS
     seed: int = 1
     jitter: str = "0s"
+    prague_version: str = "0.7"
     backend: str = "sim"
 
     def lacks(self, cell: Cell) -> tuple[str, ...]:
@@ -151,6 +154,8 @@ class Bed:
                 # The notebook tells BBRv2 to answer marks whatever the RTT is.
                 bbr2_ecn_max_rtt="0s" if SENDERS[cell.classic].control == "bbr2" else None,
                 prague_fallback=True if cell.l4s == "prague_fallback" else None,
+                # The notebooks install L4STeam's testing build of Linux 5.15, whose Prague this is (lab/l4s-bed.md).
+                prague_version=self.prague_version,
             ),
             flows=flows,
             seed=self.seed,

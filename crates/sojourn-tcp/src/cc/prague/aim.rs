@@ -11,9 +11,9 @@ use crate::cc::{Threshold, Window};
 /// The aim; both ways count 2^20ths of a segment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Aim {
-    /// By what the window is to change yet: `cwnd_cnt` of 5.15, which the bed of PAM 2025 had.
+    /// By what the window is to change yet: `cwnd_cnt` of 0.6.
     Change(i64),
-    /// What it is to be: `frac_cwnd` of version 0.6 and later. Nothing before the control begins.
+    /// What it is to be: `frac_cwnd` of later versions. Nothing before the control begins.
     Whole(u64),
 }
 
@@ -45,16 +45,25 @@ impl Aim {
     }
 
     /// Growth by acknowledged segments without a mark; a window of them makes it larger by `growth`.
-    pub(super) fn grow(&mut self, acked: u32, growth: u64, window: &Window) {
+    ///
+    /// With `by_window` that is the window as it is, also where the aim is whole (0.7).
+    pub(super) fn grow(&mut self, acked: u32, growth: u64, window: &Window, by_window: bool) {
         let acked = u64::from(acked);
         let parts = match self {
-            Self::Change(_) => u64::from(window.cwnd.max(1)),
-            Self::Whole(whole) => whole.div_ceil(ONE).max(1),
+            Self::Whole(whole) if !by_window => whole.div_ceil(ONE).max(1),
+            Self::Change(_) | Self::Whole(_) => u64::from(window.cwnd.max(1)),
         };
         let more = ((acked * growth + parts / 2) / parts).max(acked);
         match self {
             Self::Change(change) => *change += more.cast_signed(),
             Self::Whole(whole) => *whole += more,
+        }
+    }
+
+    /// Growth to a whole aim at least, and by a little for each acknowledged segment.
+    pub(super) fn raise(&mut self, acked: u32, least: u64) {
+        if let Self::Whole(whole) = self {
+            *whole = (*whole + u64::from(acked)).max(least);
         }
     }
 

@@ -63,10 +63,16 @@ pub(super) struct Detector {
     depths: Logarithms,
     /// 2^20ths.
     score: u64,
+    /// [`VARIATION`] and [`DEPTH`], or less of them.
+    variation: u64,
+    depth: u64,
 }
 
 impl Detector {
-    pub(super) fn new(rtt: Duration) -> Self {
+    /// With `low` as in 0.7, which scales logarithms by 2^24, but has the thresholds of 0.6, scaled by 2^20. So 1.5 µs and
+    /// 1.6 µs stand for 750 µs and 2 ms, and any queue that varies is a classic one.
+    pub(super) fn new(rtt: Duration, low: bool) -> Self {
+        let shift = if low { 4 } else { 0 };
         Self {
             mean: (rtt.as_nanos() / 1000) << LONGEST,
             deviation: 1 << (LONGEST + 1),
@@ -74,6 +80,8 @@ impl Detector {
             variations: Logarithms { rest: FIRST_REST },
             depths: Logarithms { rest: FIRST_REST / 2 },
             score: 0,
+            variation: VARIATION >> shift,
+            depth: DEPTH >> shift,
         }
     }
 
@@ -114,12 +122,12 @@ impl Detector {
         let deviation = self.deviation >> (self.bits + 1);
         let half = ONE / 2;
         let gained = self.variations.of(deviation, self.bits + 1, round) * half;
-        let mut score = (self.score + gained).saturating_sub(VARIATION);
+        let mut score = (self.score + gained).saturating_sub(self.variation);
         let above = mean.saturating_sub(least.as_nanos() / 1000);
         if above > 0 {
             let depth = self.depths.of(above, self.bits, round / 2) * half;
             // A queue can only speak for a classic one.
-            score += depth.saturating_sub(DEPTH);
+            score += depth.saturating_sub(self.depth);
         }
         self.score = score.min(CERTAIN_CLASSIC);
     }
@@ -141,7 +149,7 @@ mod tests {
     fn the_variation_and_the_depth_of_the_queue_tell() {
         for (step_us, classic) in [(200, false), (6_000, true)] {
             let base = Duration::from_millis(10);
-            let mut detector = Detector::new(base);
+            let mut detector = Detector::new(base, false);
             detector.on_reduction(Some(64));
             for round in 0..400_u64 {
                 for k in 0..64 {

@@ -6,16 +6,20 @@
 mod aim;
 mod classic;
 mod rtt;
+mod steering;
 #[cfg(test)]
 mod tests;
+mod version;
 
 pub use rtt::RttControl;
+pub use version::PragueVersion;
 
 use super::{Ack, CaState, CongestionControl, Kernels, Listed, Needs, RateSample, Start, Window};
 use crate::variant::Variant;
 use aim::Aim;
 use classic::Detector;
 use sojourn_units::{Duration, Time};
+use steering::{LEAST_RATE, Steering};
 
 /// A segment, and the whole of all that is delivered, in 2^20ths (`ONE_CWND`, `PRAGUE_MAX_ALPHA`).
 const ONE: u64 = 1 << 20;
@@ -23,8 +27,6 @@ const ONE: u64 = 1 << 20;
 const SHIFT: u32 = 4;
 /// The least window, segments (`MIN_CWND`).
 const LEAST: u32 = 2;
-/// Rounds after slow start until the control depends less on the RTT (`prague_rtt_transition`).
-const TRANSITION: u32 = 500;
 /// Bytes of a packet beside its payload: IPv4, TCP, timestamps. Linux reckons the pacing rate in packets of the MTU,
 /// and charges payload, so that a window leaves in 0.97 of a round trip (`prague_update_pacing_rate`).
 const HEADERS: u64 = 52;
@@ -36,6 +38,8 @@ pub struct PragueParams {
     pub fallback: bool,
     /// How its share depends on the RTT (`prague_rtt_scaling`).
     pub rtt: RttControl,
+    /// Whose it is.
+    pub version: PragueVersion,
 }
 
 /// What the sender has told since the last sample.
@@ -62,14 +66,13 @@ struct Before {
 /// Growth goes on during reductions. A reduction is not at once: the window follows what it is to be by a segment for
 /// each acknowledgement. A loss halves the window, which does not grow until all that was out is acknowledged.
 ///
-/// L4STeam's Linux counts what the window is to become in two ways, by version ([`Aim`]). With `linux-7.3` it is that of
-/// version 0.6 and later, else that of 5.15, which the bed of PAM 2025 had.
+/// L4STeam's versions differ ([`PragueVersion`]), first of all in how they count what the window is to become ([`Aim`]).
 ///
-/// Deviation: In 0.6 as it is published the window of slow start is lost; this keeps it, as later versions do. 5.15
-/// doubles a reduction that was for nothing; this takes it back, as 0.6 does. Segments are paced one by one, and not in
-/// bursts of 0.25 ms. The draft suspends growth for no marks at all (section 2.4.2) and updates the share by the clock
-/// of a virtual round trip, as this does; it also describes a window below two segments, which L4STeam's TCP does not
-/// have.
+/// Deviation: In 0.6-fraction as it is published the window of slow start is lost; this keeps it, as 0.7 does. 0.6
+/// doubles a reduction that was for nothing; this takes it back, as later versions do. Without `tcp.gso` segments are
+/// paced one by one, and not in bursts of 0.25 ms. The draft suspends growth for no marks at all (section 2.4.2) and
+/// updates the share by the clock of a virtual round trip, as this does; it also describes a window below two segments,
+/// which L4STeam's TCP does not have.
 #[derive(Clone, Copy, Debug)]
 pub struct Prague {
     params: PragueParams,
@@ -81,6 +84,8 @@ pub struct Prague {
     reduced_at: Option<Time>,
     /// What the window is to become.
     aim: Aim,
+    /// The rate, which steers a small window of 0.7.
+    steering: Steering,
     /// By what a window of acknowledged segments makes it larger (`ai_ack_increase`).
     growth: u64,
     /// The round is over when this is acknowledged.
@@ -96,6 +101,8 @@ pub struct Prague {
     before: Before,
     told: Told,
     srtt: Duration,
+    /// Bytes of payload in a full segment.
+    mss: u16,
     /// Bytes/s.
     pace: Option<u64>,
     detector: Option<Detector>,
@@ -114,17 +121,24 @@ impl Listed for Prague {
     };
     type Params = PragueParams;
 
-    fn new(params: &PragueParams, variant: Variant) -> Self {
-        let aim = match variant {
-            Variant::Linux73 => Aim::Whole(0),
-            Variant::Linux61 | Variant::Linux612 | Variant::Linux314 => Aim::Change(0),
+    fn new(params: &PragueParams, _: Variant) -> Self {
+        let aim = match params.version {
+            PragueVersion::V06 => Aim::Change(0),
+            PragueVersion::V06Fraction | PragueVersion::V07 => Aim::Whole(0),
+        };
+        // Before the first mark nothing is known: 0.6 reckons with the worst, and 0.7 halves the window once.
+        let alpha = if params.version == PragueVersion::V07 {
+            0
+        } else {
+            ONE << SHIFT
         };
         Self {
             params: *params,
-            alpha: ONE << SHIFT,
+            alpha,
             alpha_at: Time::ZERO,
             reduced_at: None,
             aim,
+            steering: Steering::default(),
             growth: ONE,
             end: 0,
             delivered: 0,
@@ -135,6 +149,7 @@ impl Listed for Prague {
             before: Before { cwnd: 0, aim },
             told: Told::default(),
             srtt: Duration::ZERO,
+            mss: 0,
             pace: None,
             detector: None,
         }
@@ -144,12 +159,24 @@ impl Listed for Prague {
 impl Prague {
     /// Whether short round trips count as longer ones by now (`prague_is_rtt_indep`).
     fn is_independent(&self, window: &Window) -> bool {
-        self.params.rtt != RttControl::None && !window.in_slow_start() && self.rounds >= TRANSITION
+        self.params.rtt != RttControl::None
+            && !window.in_slow_start()
+            && self.rounds >= self.params.version.transition()
+    }
+
+    /// Whether it is version 0.7.
+    fn is_07(&self) -> bool {
+        self.params.version == PragueVersion::V07
+    }
+
+    /// Whether the rate steers, and not the window.
+    fn is_steered(&self, window: &Window) -> bool {
+        self.is_07() && self.steering.steers(self.is_independent(window), self.saw_marks)
     }
 
     /// `prague_ai_ack_increase`.
     fn set_growth(&mut self) {
-        self.growth = if self.rounds < TRANSITION {
+        self.growth = if self.rounds < self.params.version.transition() {
             ONE
         } else {
             self.params.rtt.growth(self.srtt)
@@ -165,7 +192,12 @@ impl Prague {
         self.reduced_at = Some(now);
         let least = self.detector.as_ref().map_or(0, Detector::least_alpha);
         let alpha = (self.alpha >> SHIFT).max(least);
-        self.aim.reduce(alpha, window);
+        if self.is_steered(window) {
+            self.steering.reduce(alpha);
+            self.aim = Aim::Whole(self.steering.window(self.mss));
+        } else {
+            self.aim.reduce(alpha, window);
+        }
     }
 
     /// A segment was lost (`prague_enter_loss`).
@@ -174,7 +206,13 @@ impl Prague {
             cwnd: window.cwnd,
             aim: self.aim,
         };
-        self.aim.halve(window);
+        let steered = self.is_steered(window);
+        self.steering.halve(steered);
+        if steered {
+            self.aim = Aim::Whole(self.steering.window(self.mss));
+        } else {
+            self.aim.halve(window);
+        }
         self.in_loss = true;
         self.set_growth();
     }
@@ -184,7 +222,13 @@ impl Prague {
         let told = std::mem::take(&mut self.told);
         if told.undone {
             window.cwnd = window.cwnd.max(self.before.cwnd);
-            self.aim.undo(self.before.aim);
+            if self.is_07() {
+                self.steering.undo();
+                self.aim = Aim::Whole(self.steering.window(self.mss));
+                self.in_loss = false;
+            } else {
+                self.aim.undo(self.before.aim);
+            }
         }
         if state == CaState::Open || told.marks {
             self.in_loss = false;
@@ -197,9 +241,19 @@ impl Prague {
 
     /// `prague_update_cwnd`.
     fn update_window(&mut self, sample: &RateSample, window: &mut Window) {
-        self.saw_marks |= sample.marked.packets > 0;
+        if sample.marked.packets > 0 {
+            if self.is_07() && !self.saw_marks {
+                self.aim.halve(window);
+            }
+            self.saw_marks = true;
+        }
         let mut acked = sample.newly_delivered.saturating_sub(sample.marked.packets);
-        if acked > 0 && !self.in_loss && sample.sender.may_grow {
+        let may_grow = if self.is_07() {
+            !sample.app_limited
+        } else {
+            sample.sender.may_grow
+        };
+        if acked > 0 && !self.in_loss && may_grow {
             if window.in_slow_start() {
                 acked = window.slow_start(acked);
                 self.aim.follow(window);
@@ -208,7 +262,12 @@ impl Prague {
                     return;
                 }
             }
-            self.aim.grow(acked, self.growth, window);
+            if self.is_steered(window) {
+                self.steering.grow(acked, self.srtt, self.mss);
+                self.aim.raise(acked, self.steering.window(self.mss));
+            } else {
+                self.aim.grow(acked, self.growth, window, self.is_07());
+            }
         }
         if self.aim.step(window) {
             self.set_growth();
@@ -229,6 +288,7 @@ impl Prague {
             self.alpha = (self.alpha - (self.alpha >> SHIFT) + share).min(ONE << SHIFT);
             self.alpha_at = ack.now;
         }
+        self.steering.on_round(self.srtt);
         self.begin_round(ack.nxt, window);
     }
 
@@ -242,13 +302,19 @@ impl Prague {
         self.set_growth();
     }
 
-    /// A window a round trip; two in slow start (`prague_update_pacing_rate`).
-    fn set_pace(&mut self, mss: u16, flight: u32, window: &Window) {
+    /// A window a round trip; two in slow start; or the rate that steers (`prague_update_pacing_rate`).
+    fn set_pace(&mut self, now: Time, flight: u32, window: &Window) {
+        if self.is_steered(window) {
+            self.pace = Some(self.steering.pace(self.srtt, self.alpha_at, now));
+            return;
+        }
         let starts = window.ssthresh.segments().is_none_or(|most| window.cwnd < most / 2);
         let segments = u64::from(window.cwnd.max(flight)) << u32::from(starts);
-        let bytes = segments * (u64::from(mss) + HEADERS);
+        let bytes = segments * (u64::from(self.mss) + HEADERS);
         let us = (self.srtt.as_nanos() / 1000).max(1);
-        self.pace = Some(bytes.saturating_mul(1_000_000) / us);
+        let pace = bytes.saturating_mul(1_000_000) / us;
+        self.steering.rate = pace.max(LEAST_RATE);
+        self.pace = Some(if self.is_07() { self.steering.rate } else { pace });
     }
 }
 
@@ -257,10 +323,12 @@ impl CongestionControl for Prague {
     fn begin(&mut self, start: &Start) {
         self.srtt = start.rtt;
         self.alpha_at = start.now;
-        self.detector = self.params.fallback.then(|| Detector::new(start.rtt));
+        self.mss = start.mss;
+        self.detector = self.params.fallback.then(|| Detector::new(start.rtt, self.is_07()));
         self.aim.begin(&start.window);
+        self.steering.begin(start.rtt);
         self.begin_round(0, &start.window);
-        self.set_pace(start.mss, 0, &start.window);
+        self.set_pace(start.now, 0, &start.window);
     }
 
     fn grow(&mut self, _: &Ack, _: &mut Window) {}
@@ -291,6 +359,7 @@ impl CongestionControl for Prague {
 
     fn on_sample(&mut self, ack: &Ack, sample: &RateSample, window: &mut Window) {
         self.srtt = sample.sender.srtt.unwrap_or(self.srtt);
+        self.mss = ack.mss;
         if let (Some(detector), Some(rtt)) = (&mut self.detector, ack.rtt) {
             detector.on_rtt(rtt);
         }
@@ -299,15 +368,17 @@ impl CongestionControl for Prague {
         self.heed(ack.now, sample.sender.state, window);
         self.update_window(sample, window);
         self.update_alpha(ack, sample.sender.min_rtt, window);
-        self.set_pace(ack.mss, sample.flight, window);
+        self.set_pace(ack.now, sample.flight, window);
+        self.steering.on_window(window.cwnd, self.mss);
     }
 
     fn pacing_rate(&self) -> Option<u64> {
         self.pace
     }
 
-    /// What leaves in 2^-12 s, and two at least (`prague_burst_shift`, `prague_tso_segs`).
+    /// What leaves in 2^-12 s (`prague_burst_shift`, `prague_tso_segs`).
     fn longest_train(&self, _usual: u32, rate: u64, mss: u16) -> u32 {
-        u32::try_from((rate / u64::from(mss)) >> 12).unwrap_or(u32::MAX).max(2)
+        let segments = u32::try_from((rate / u64::from(mss)) >> 12).unwrap_or(u32::MAX);
+        segments.max(self.params.version.shortest_train())
     }
 }

@@ -27,11 +27,7 @@ struct Path {
 
 impl Path {
     fn new(cwnd: u32, rtt: Duration, params: PragueParams) -> Self {
-        Self::of(cwnd, rtt, params, Variant::Linux61)
-    }
-
-    fn of(cwnd: u32, rtt: Duration, params: PragueParams, variant: Variant) -> Self {
-        let mut prague = Prague::new(&params, variant);
+        let mut prague = Prague::new(&params, Variant::Linux61);
         prague.begin(&Start {
             now: Time::ZERO,
             rtt,
@@ -96,7 +92,13 @@ impl Path {
 const PLAIN: PragueParams = PragueParams {
     fallback: false,
     rtt: RttControl::None,
+    version: PragueVersion::V06,
 };
+
+/// A later version.
+const fn later(version: PragueVersion) -> PragueParams {
+    PragueParams { version, ..PLAIN }
+}
 
 /// 100 segments and the whole share: 50 fewer, one for each acknowledgement. The mark itself grows nothing, and the 49
 /// acknowledgements after it grow by 49 / 75 of a segment at most.
@@ -120,8 +122,8 @@ fn the_first_mark_halves_the_window_by_a_segment_for_each_acknowledgement() {
 /// 100 - 50 - 40 = 10.
 #[test]
 fn a_second_reduction_takes_from_the_aim_or_from_the_window() {
-    for (variant, least) in [(Variant::Linux73, 25), (Variant::Linux61, 10)] {
-        let mut path = Path::of(100, Duration::from_millis(30), PLAIN, variant);
+    for (version, least) in [(PragueVersion::V06Fraction, 25), (PragueVersion::V06, 10)] {
+        let mut path = Path::new(100, Duration::from_millis(30), later(version));
         path.prague.reduce_by_marks(&path.window, path.now);
         for _ in 0..20 {
             path.prague.aim.step(&mut path.window);
@@ -129,7 +131,7 @@ fn a_second_reduction_takes_from_the_aim_or_from_the_window() {
         assert_eq!(path.window.cwnd, 80);
         path.prague.reduce_by_marks(&path.window, path.now);
         while path.prague.aim.step(&mut path.window) {}
-        assert_eq!(path.window.cwnd, least, "{variant:?}");
+        assert_eq!(path.window.cwnd, least, "{version:?}");
     }
 }
 
@@ -137,7 +139,7 @@ fn a_second_reduction_takes_from_the_aim_or_from_the_window() {
 /// below two segments is kept, and must first be made up for.
 #[test]
 fn a_whole_aim_is_rounded_up_and_may_be_below_the_least_window() {
-    let mut path = Path::of(4, Duration::from_millis(30), PLAIN, Variant::Linux73);
+    let mut path = Path::new(4, Duration::from_millis(30), later(PragueVersion::V06Fraction));
     path.prague.aim = Aim::Whole(ONE * 41 / 10);
     assert!(path.prague.aim.step(&mut path.window));
     assert_eq!(path.window.cwnd, 5);
@@ -146,7 +148,7 @@ fn a_whole_aim_is_rounded_up_and_may_be_below_the_least_window() {
     while path.prague.aim.step(&mut path.window) {}
     assert_eq!(path.window.cwnd, LEAST);
     // Of an aim of one segment at most, an acknowledgement adds a whole one.
-    path.prague.aim.grow(1, ONE, &path.window);
+    path.prague.aim.grow(1, ONE, &path.window, false);
     assert_eq!(path.prague.aim, Aim::Whole(ONE * 3 / 2));
     assert!(!path.prague.aim.step(&mut path.window));
 }
@@ -252,7 +254,7 @@ fn a_window_leaves_in_a_round_trip() {
         ssthresh: Threshold::Unbounded,
         ..window(10)
     };
-    path.prague.set_pace(MSS, 0, &start);
+    path.prague.set_pace(path.now, 0, &start);
     assert_eq!(path.prague.pacing_rate(), Some(1_000_000), "twice in slow start");
 }
 
@@ -260,10 +262,10 @@ fn a_window_leaves_in_a_round_trip() {
 #[test]
 fn growth_is_that_of_25_ms_after_500_rounds() {
     let mut path = Path::new(20, Duration::from_millis(10), PragueParams::default());
-    for rounds in [TRANSITION - 1, TRANSITION] {
+    for rounds in [499, 500] {
         path.prague.rounds = rounds;
         path.prague.set_growth();
-        let whole = rounds < TRANSITION;
+        let whole = rounds < 500;
         assert_eq!(path.prague.growth == ONE, whole);
     }
     assert_eq!(path.prague.growth, (ONE * 16 + 50) / 100);
@@ -273,4 +275,84 @@ fn growth_is_that_of_25_ms_after_500_rounds() {
     }
     // 13 rounds of 0.16 are 2.
     assert_eq!(path.window.cwnd, before + 2);
+}
+
+/// 0.7 begins without a share, and halves the window once at the first mark: 100 segments become 50. A second mark after
+/// two rounds without one finds a share of nearly nothing.
+#[test]
+fn the_first_mark_halves_the_window_of_0_7_and_the_next_hardly_changes_it() {
+    let mut path = Path::new(100, Duration::from_millis(30), later(PragueVersion::V07));
+    assert_eq!(path.prague.alpha, 0);
+    path.ack(true);
+    for _ in 0..60 {
+        path.ack(false);
+    }
+    assert_eq!(path.window.cwnd, 51);
+    for _ in 0..120 {
+        path.ack(false);
+    }
+    let before = path.window.cwnd;
+    path.ack(true);
+    for _ in 0..20 {
+        path.ack(false);
+    }
+    assert!(path.window.cwnd + 1 >= before, "{} after {before}", path.window.cwnd);
+}
+
+/// At 10 Mbit/s 305 bytes leave in 2^-12 s: 0.6 sends two segments at least, and 0.7 one. At 200 Mbit/s it is four.
+#[test]
+fn a_train_of_0_7_may_have_one_segment() {
+    for (version, least) in [
+        (PragueVersion::V06, 2),
+        (PragueVersion::V06Fraction, 2),
+        (PragueVersion::V07, 1),
+    ] {
+        let path = Path::new(100, Duration::from_millis(30), later(version));
+        assert_eq!(path.prague.longest_train(8, 1_250_000, MSS), least);
+        assert_eq!(path.prague.longest_train(8, 25_000_000, MSS), 4);
+    }
+}
+
+/// A flow of 0.7 with 10 ms, a mark and 4 rounds behind it has 3 segments and then 4: its rate steers. A reduction by the whole
+/// share halves the rate and the window with it.
+#[test]
+fn the_rate_steers_a_small_window_of_0_7() {
+    let params = PragueParams {
+        version: PragueVersion::V07,
+        ..PragueParams::default()
+    };
+    let mut path = Path::new(3, Duration::from_millis(10), params);
+    path.prague.saw_marks = true;
+    path.prague.rounds = 4;
+    path.ack(false);
+    assert!(path.prague.is_steered(&path.window));
+    let rate = path.prague.steering.rate;
+    // Four packets of 1500 bytes in 10 ms.
+    assert!((590_000..610_000).contains(&rate), "{rate}");
+    path.prague.alpha = ONE << SHIFT;
+    path.prague.reduce_by_marks(&path.window, path.now);
+    assert_eq!(path.prague.steering.rate, rate - rate / 2);
+    let Aim::Whole(aim) = path.prague.aim else {
+        unreachable!("0.7 counts whole")
+    };
+    // Of 10 ms, that are 0.954 of what a second of 2^20 us says.
+    assert!((ONE * 18 / 10..ONE * 2).contains(&aim), "{}", aim as f64 / ONE as f64);
+}
+
+/// 0.7 takes a queue that varies by 200 us for a classic one, and 0.6 does not.
+#[test]
+fn the_detection_of_0_7_takes_any_queue_for_a_classic_one() {
+    for (low, classic) in [(false, false), (true, true)] {
+        let base = Duration::from_millis(10);
+        let mut detector = Detector::new(base, low);
+        detector.on_reduction(Some(64));
+        for round in 0..400_u64 {
+            for k in 0..64 {
+                let us = if (round + k / 32) % 2 == 0 { 200 } else { 0 };
+                detector.on_rtt(base + Duration::from_micros(us));
+            }
+            detector.judge(Some(base));
+        }
+        assert_eq!(detector.least_alpha() > 0, classic);
+    }
 }
