@@ -49,7 +49,7 @@ def test_a_page_is_of_the_sources_or_says_that_it_is_not(name: str) -> None:
 def test_every_page_of_results_is_in_the_registry() -> None:
     found = {*(ROOT / "docs").glob("*fidelity*.md")}
     found |= {*(ROOT / "docs/papers").glob("*.md"), ROOT / "docs/tuning.md", ROOT / "docs/demo.md"}
-    found |= {ROOT / "docs/trust.md", ROOT / "docs/l4s-map.md"}
+    found |= {ROOT / "docs/trust.md", ROOT / "docs/trust-disciplines.md", ROOT / "docs/l4s-map.md"}
     assert {ROOT / page.file for page in REGISTRY.values()} == found
 
 
