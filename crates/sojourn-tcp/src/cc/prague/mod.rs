@@ -1,7 +1,7 @@
 //! TCP Prague: a scalable congestion control for L4S, whose marks come in a steady number a round trip.
 //!
-//! Sources: RFC 9331 section 4; draft-briscoe-iccrg-prague-congestion-control; L4STeam's Linux 5.15 and 6.6
-//! (`tcp_prague.c`), whose names are in parentheses. Mainline Linux has no Prague.
+//! Sources: RFC 9331 section 4; draft-briscoe-iccrg-prague-congestion-control; L4STeam's `tcp_prague.c`, versions 0.6 and
+//! 0.7, whose names are in parentheses. Mainline Linux has no Prague.
 
 mod aim;
 mod classic;
