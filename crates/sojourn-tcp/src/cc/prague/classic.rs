@@ -63,7 +63,7 @@ pub(super) struct Detector {
     depths: Logarithms,
     /// 2^20ths.
     score: u64,
-    /// [`VARIATION`] and [`DEPTH`], or less of them.
+    /// `VARIATION` and `DEPTH`, or less of them.
     variation: u64,
     depth: u64,
 }

@@ -66,7 +66,7 @@ struct Before {
 /// Growth goes on during reductions. A reduction is not at once: the window follows what it is to be by a segment for
 /// each acknowledgement. A loss halves the window, which does not grow until all that was out is acknowledged.
 ///
-/// L4STeam's versions differ ([`PragueVersion`]), first of all in how they count what the window is to become ([`Aim`]).
+/// L4STeam's versions differ ([`PragueVersion`]), first of all in how they count what the window is to become (`aim.rs`).
 ///
 /// Deviation: In 0.6-fraction as it is published the window of slow start is lost; this keeps it, as 0.7 does. 0.6
 /// doubles a reduction that was for nothing; this takes it back, as later versions do. Without `tcp.gso` segments are
