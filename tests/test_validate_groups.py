@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from sojourn.errors import SojournError
 from sojourn.validate import errors, groups, metrics
 from sojourn.validate.errors import Bars
 from sojourn.validate.judge import Row
@@ -85,5 +86,5 @@ def test_a_part_has_its_groups_when_it_is_read_again(tmp_path: Path) -> None:
     plain: dict[str, Any] = json.loads(made.to_json())
     plain["groups"][0]["quantiles"][0]["verdict"] = "perhaps"
     (tmp_path / FILE).write_text(json.dumps(plain))
-    with pytest.raises(Exception, match="verdict"):
+    with pytest.raises(SojournError, match="verdict"):
         load(tmp_path)

@@ -189,7 +189,7 @@ def handle(args: argparse.Namespace) -> int:
     if args.json:
         print(json.dumps(entries, indent=1, allow_nan=False))
     _write_pages(args, folder, [*earlier, *parts], entries)
-    _write_errors(folder, [*earlier, *parts])
+    _write_errors(folder, parts)
     for done in {id(one): one for one in [folder, *(one for of_pairs in folders for one in of_pairs)]}.values():
         if done is not None:
             done.finish()
@@ -378,10 +378,7 @@ def _write_pages(
 
 
 def _write_errors(folder: ResultFolder | None, parts: Sequence[Part]) -> None:
-    """Write the errors of all drawn scenarios, `errors.csv` and `figures/errors.*`, into the folder of the command.
-
-    The parts are those of the command and those that it was told to put on the page.
-    """
+    """Write the errors of all drawn scenarios, `errors.csv` and `figures/errors.*`, into the folder of the command."""
     from sojourn.plots.save import FORMATS, to_bytes
     from sojourn.validate import errors_table
     from sojourn.validate.words import is_drawn

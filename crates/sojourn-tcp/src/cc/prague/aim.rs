@@ -1,9 +1,11 @@
 //! What the window is to become, which it follows by a segment for each acknowledgement.
 //!
-//! L4STeam's Linux counts this in two ways, by version of `tcp_prague.c`. They differ in three points. While the window
-//! still follows a reduction, another reduction takes its part from the window in the one, and from what the window is
-//! to become in the other. The window is the aim rounded to within a segment in the one, and rounded up in the other.
-//! And the aim of the other may be below the least window of two segments.
+//! L4STeam's Linux counts this in two ways, by version of `tcp_prague.c`. They differ in three points:
+//!
+//! - A reduction may come while the window still follows the one before. With [`Aim::Change`] it takes its part of the
+//!   window, and with [`Aim::Whole`] of what the window is to become.
+//! - With `Change` the window is within a segment of the aim. With `Whole` it is the aim, rounded up.
+//! - With `Whole` the aim may be below the least window of two segments.
 
 use super::{LEAST, ONE};
 use crate::cc::{Threshold, Window};
@@ -67,7 +69,7 @@ impl Aim {
         }
     }
 
-    /// Slow start has set the window.
+    /// Slow start has set the window, and a whole aim is that at least.
     pub(super) fn follow(&mut self, window: &Window) {
         if let Self::Whole(whole) = self {
             *whole = (*whole).max(u64::from(window.cwnd) * ONE);

@@ -69,8 +69,8 @@ pub(super) struct Detector {
 }
 
 impl Detector {
-    /// With `low` as in 0.7, which scales logarithms by 2^24, but has the thresholds of 0.6, scaled by 2^20. So 1.5 µs and
-    /// 1.6 µs stand for 750 µs and 2 ms, and any queue that varies is a classic one.
+    /// With `low` it is as in 0.7, which scales logarithms by 2^24, but has the thresholds of 0.6, scaled by 2^20. So
+    /// 1.5 µs and 1.6 µs stand for 750 µs and 2 ms, and any queue that varies is a classic one.
     pub(super) fn new(rtt: Duration, low: bool) -> Self {
         let shift = if low { 4 } else { 0 };
         Self {

@@ -135,8 +135,8 @@ fn a_second_reduction_takes_from_the_aim_or_from_the_window() {
     }
 }
 
-/// Where the aim is whole, the window is the aim rounded up: 4.1 segments are 5, and 1.5 are 2, the least window. An aim
-/// below two segments is kept, and must first be made up for.
+/// Where the aim is whole, the window is the aim rounded up: 4.1 segments are 5, and half a one is 2, the least window.
+/// An aim below two segments is kept, and must first be made up for.
 #[test]
 fn a_whole_aim_is_rounded_up_and_may_be_below_the_least_window() {
     let mut path = Path::new(4, Duration::from_millis(30), later(PragueVersion::V06Fraction));
@@ -313,8 +313,8 @@ fn a_train_of_0_7_may_have_one_segment() {
     }
 }
 
-/// A flow of 0.7 with 10 ms, a mark and 4 rounds behind it has 3 segments and then 4: its rate steers. A reduction by the whole
-/// share halves the rate and the window with it.
+/// A flow of 0.7 with 10 ms, a mark and 4 rounds behind it has 3 segments and then 4: its rate steers. A reduction by the
+/// whole share halves the rate and the window with it.
 #[test]
 fn the_rate_steers_a_small_window_of_0_7() {
     let params = PragueParams {

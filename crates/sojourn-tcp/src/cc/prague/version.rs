@@ -6,10 +6,10 @@ words! {
     /// Whose Prague it is. Mainline Linux has none.
     #[derive(Default)]
     pub enum PragueVersion {
-        /// 0.6 as of 2020: it counts by what the window is to change yet (`cwnd_cnt`).
+        /// The older 0.6: it counts by what the window is to change yet (`cwnd_cnt`).
         #[default]
         V06 = "0.6",
-        /// 0.6 as of 2021: it counts what the window is to be, with a fraction (`frac_cwnd`).
+        /// The later 0.6: it counts what the window is to be, with a fraction (`frac_cwnd`).
         V06Fraction = "0.6-fraction",
         /// 0.7: the same; the first mark halves the window, trains may have one segment, flows below 25 ms count as one
         /// with 25 ms after 4 rounds, and a window of 4 segments or fewer is steered by its rate.
