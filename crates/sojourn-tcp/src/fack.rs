@@ -39,7 +39,6 @@ impl LossRecovery for Fack {
     const AVOIDANCE_PACING: u64 = 200;
     const PRR_ALWAYS_ADDS: bool = true;
     const HEEDS_DEVICE: bool = false;
-    const TRAIN_RTT_SHIFT: Option<u32> = None;
     const PUSHES_TRAINS: bool = false;
     const REPAIR_CLOCK: bool = false;
     const COUNTS_DUPLICATES: bool = false;

@@ -105,7 +105,6 @@ impl LossRecovery for Rack {
     const AVOIDANCE_PACING: u64 = 120;
     const PRR_ALWAYS_ADDS: bool = false;
     const HEEDS_DEVICE: bool = true;
-    const TRAIN_RTT_SHIFT: Option<u32> = Some(9);
     const PUSHES_TRAINS: bool = true;
     const REPAIR_CLOCK: bool = true;
     const COUNTS_DUPLICATES: bool = true;

@@ -108,6 +108,9 @@ pub struct Receiver {
     /// Whether `pushed` counts. Deviation: not in the variant of Linux 3.14, which in truth
     /// answers short segments at once too.
     heeds_push: bool,
+    /// Whether PSH counts on a full segment. Source: `tcp_measure_rcv_mss` of Linux 6.1.192 and 7.3; in 5.15.72 it does
+    /// not.
+    heeds_full_push: bool,
     /// This end has closed.
     closing: bool,
     /// This end sends data soon after it has received some. Source: Linux `tcp_event_data_sent`.
@@ -165,11 +168,12 @@ impl Receiver {
             // Source: Linux 6.1 `__tcp_ack_snd_check`; Linux 7.3 `tcp_comp_sack_rtt_percent`.
             compression: match p.variant {
                 Variant::Linux314 => 0,
-                Variant::Linux61 | Variant::Linux612 => 5,
+                Variant::Linux515 | Variant::Linux61 | Variant::Linux612 => 5,
                 Variant::Linux73 => 33,
             },
             pushed: false,
             heeds_push: p.variant != Variant::Linux314,
+            heeds_full_push: p.variant != Variant::Linux515,
             closing: false,
             answers: false,
             window,
@@ -294,7 +298,7 @@ impl Receiver {
             // Linux: a segment that enlarges the window is acknowledged at once.
             self.quick |= 1;
         }
-        if !full || segment.flags.has(Flags::PSH) {
+        if !full || self.heeds_full_push && segment.flags.has(Flags::PSH) {
             self.pushed = self.heeds_push;
         }
         if start == self.next && self.ranges.is_empty() {

@@ -76,11 +76,11 @@ impl SendBuffer {
     pub(crate) fn new(variant: Variant, heads: Heads) -> Self {
         let (segment, expanded_by) = match variant {
             Variant::Linux314 => (SEGMENT_3_14, 0),
-            Variant::Linux61 | Variant::Linux612 | Variant::Linux73 => (heads.segment(), heads.reckoned()),
+            _ => (heads.segment(), heads.reckoned()),
         };
         let size = match variant {
             Variant::Linux314 => BYTES,
-            Variant::Linux61 | Variant::Linux612 | Variant::Linux73 => WINDOWS * LEAST_WINDOW * expanded_by,
+            _ => WINDOWS * LEAST_WINDOW * expanded_by,
         };
         Self {
             variant,
@@ -168,9 +168,7 @@ impl SendBuffer {
     fn freed(&self, view: View) -> u64 {
         match self.variant {
             Variant::Linux314 => 0,
-            Variant::Linux61 | Variant::Linux612 | Variant::Linux73 => {
-                u64::from(view.merged) * u64::from(self.segment.saturating_sub(view.mss.into()))
-            }
+            _ => u64::from(view.merged) * u64::from(self.segment.saturating_sub(view.mss.into())),
         }
     }
 
@@ -188,9 +186,7 @@ impl SendBuffer {
         // Linux 6.1 takes a segment as long as it is below the limit.
         let most = match self.variant {
             Variant::Linux314 => u64::from(self.size / self.segment),
-            Variant::Linux61 | Variant::Linux612 | Variant::Linux73 => {
-                (u64::from(self.size) + self.freed(view)).div_ceil(u64::from(self.segment))
-            }
+            _ => (u64::from(self.size) + self.freed(view)).div_ceil(u64::from(self.segment)),
         };
         for _ in held..most {
             if self.end >= view.written {
@@ -215,7 +211,7 @@ impl SendBuffer {
     fn set_wake(&mut self, mss: u64) {
         let most = match self.variant {
             Variant::Linux314 => self.size / self.segment - 1,
-            Variant::Linux61 | Variant::Linux612 | Variant::Linux73 => self.size / 3 * 2 / self.segment,
+            _ => self.size / 3 * 2 / self.segment,
         };
         self.wakes_at = self.end.saturating_sub(u64::from(most) * mss);
     }

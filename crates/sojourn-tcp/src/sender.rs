@@ -57,8 +57,8 @@ mod options;
 impl Sender {
     pub(crate) fn new(p: &TcpParams) -> Self {
         Self(match p.variant {
-            Variant::Linux61 | Variant::Linux612 | Variant::Linux73 => AnyMachine::Rack(Machine::new(p)),
             Variant::Linux314 => AnyMachine::Fack(Machine::new(p)),
+            _ => AnyMachine::Rack(Machine::new(p)),
         })
     }
 

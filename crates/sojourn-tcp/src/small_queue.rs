@@ -27,8 +27,8 @@ impl Device {
     /// default, which none of ath9k, ath10k and iwlwifi changes. Linux 3.14 asks no device.
     fn shift(self, variant: Variant) -> u32 {
         match (self, variant) {
-            (Self::Wireless, Variant::Linux61 | Variant::Linux612 | Variant::Linux73) => 7,
             (Self::Wire, _) | (_, Variant::Linux314) => 10,
+            (Self::Wireless, _) => 7,
         }
     }
 }
@@ -119,17 +119,14 @@ impl SmallQueue {
     pub(crate) fn holds(&mut self, retransmission: bool, view: View) -> bool {
         let bytes = BASE + self.held * self.segment;
         let rate = view.pacing_rate.map_or(u64::MAX, |rate| rate >> self.shift);
+        let beyond = |most: u64| {
+            let limit = rate.max(2 * self.segment).min(most) << u32::from(retransmission);
+            bytes > limit && view.packets_out > 1
+        };
         let holds = match self.variant {
             Variant::Linux314 => !retransmission && bytes > rate.max(LIMIT_3_14),
-            Variant::Linux61 | Variant::Linux612 | Variant::Linux73 => {
-                let most = if self.variant == Variant::Linux73 {
-                    LIMIT_7_3
-                } else {
-                    LIMIT_6_1
-                };
-                let limit = rate.max(2 * self.segment).min(most) << u32::from(retransmission);
-                bytes > limit && view.packets_out > 1
-            }
+            Variant::Linux73 => beyond(LIMIT_7_3),
+            _ => beyond(LIMIT_6_1),
         };
         self.throttled |= holds;
         holds

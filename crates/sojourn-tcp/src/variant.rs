@@ -27,6 +27,9 @@ words! {
         /// The memory of Linux 6.12, a receive window that grows as in Linux 7.3, and its acknowledgements: above a gap
         /// they are merged for up to a third of the round trip, not a twentieth: `linux-7.3`.
         Linux73 = "linux-7.3",
+        /// As 6.1, but with the trains of Linux 5.15, whose ends no receiver hurries for, and with the AccECN receiver of
+        /// L4STeam's Linux 5.15, which acknowledges most segments at once: `linux-5.15`.
+        Linux515 = "linux-5.15",
         /// Forward acknowledgement, early retransmit, the first tail loss probe; every segment above a gap is acknowledged:
         /// `linux-3.14`, the kernel of seed 000.
         Linux314 = "linux-3.14",
@@ -57,7 +60,7 @@ impl Variant {
     pub const fn heads(self) -> Heads {
         match self {
             Self::Linux612 | Self::Linux73 => Heads::Lean612,
-            Self::Linux61 | Self::Linux314 => Heads::Lean61,
+            Self::Linux515 | Self::Linux61 | Self::Linux314 => Heads::Lean61,
         }
     }
 }

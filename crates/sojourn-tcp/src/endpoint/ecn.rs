@@ -96,13 +96,18 @@ impl Endpoint {
     }
 
     /// A segment has come, whose timestamp may be newer than those before.
+    ///
+    /// L4STeam's Linux 5.15 takes each ECN-capable segment for fifteen marks that no acknowledgement has told of
+    /// (`tcp_ecn_received_counters` has `max` where later kernels have `min`). So it acknowledges at once a segment whose
+    /// timestamp is newer (`__tcp_accecn_process`).
     #[cold]
     #[inline(never)]
     pub(super) fn count_marks(&mut self, segment: &Segment, newer: bool) {
         if let Some(accecn) = &mut self.accecn {
             accecn.newer = newer;
-            let hurries = accecn.on_arrival(segment, self.receiver.knows(segment));
-            if hurries && segment.span() > 0 {
+            let changed = accecn.on_arrival(segment, self.receiver.knows(segment));
+            let untold = self.variant == Variant::Linux515 && newer && segment.flags.ecn().is_capable();
+            if (changed || untold) && segment.span() > 0 {
                 self.receiver.acknowledge_now();
             }
         }

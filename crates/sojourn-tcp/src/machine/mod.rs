@@ -46,9 +46,6 @@ pub(crate) trait LossRecovery: Clone + fmt::Debug + Default {
     const PRR_ALWAYS_ADDS: bool;
     /// What the host's own device still holds is not sent again (`skb_still_in_host_queue`).
     const HEEDS_DEVICE: bool;
-    /// A short round trip lengthens trains: by a largest one, halved for each 2^this microseconds of the least round
-    /// trip (`tcp_tso_rtt_log`, of Linux 5.18 and later).
-    const TRAIN_RTT_SHIFT: Option<u32>;
     /// The last segment of a train has PSH.
     const PUSHES_TRAINS: bool;
     /// The clock of the first retransmission stops once none is out, and without it all is only late. Source: Linux
@@ -199,7 +196,7 @@ impl<R: LossRecovery> Machine<R> {
                 sent: 0,
                 last_send: None,
             },
-            train: p.gso.then(Train::default),
+            train: p.gso.then(|| Train::new(p.variant)),
             board: Scoreboard::new(p.mss).with_losses(p.congestion_control.needs().losses),
             rtt: RttEstimator::new(p.min_rto, p.max_rto),
             min_rtt: MinRtt::default(),

@@ -2,6 +2,7 @@
 
 use super::{LossRecovery, Machine};
 use crate::cc::{CaState, CongestionControl};
+use crate::variant::Variant;
 use sojourn_units::{Duration, Time};
 
 /// What a packet of several segments holds at most, bytes. Source: Linux `GSO_LEGACY_MAX_SIZE` less headers.
@@ -11,9 +12,22 @@ const DIVISOR: u32 = 3;
 /// Who has sent nothing for so long sends what fits.
 const RECENT: Duration = Duration::from_millis(1);
 
+/// The rules of a kernel that trains follow.
+#[derive(Clone, Copy, Debug)]
+struct Rules {
+    /// A train waits for an acknowledgement that is expected within this, and within half a round trip. Source:
+    /// `tcp_tso_should_defer` of Linux 6.1.192 and 7.3; in 5.15 only the half counts. Deviation: Linux 3.14 has other
+    /// rules.
+    near: Duration,
+    /// A short round trip lengthens trains: by a largest one, halved for each 2^this microseconds of the least round
+    /// trip (`tcp_tso_rtt_log`, of Linux 5.18 and later).
+    rtt_shift: Option<u32>,
+}
+
 /// How far the sender is in its train.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug)]
 pub(super) struct Train {
+    rules: Rules,
     /// Segments of it that are still to leave.
     left: u32,
     /// Segments that it began with.
@@ -22,6 +36,23 @@ pub(super) struct Train {
     charge: u32,
     /// The window has room, but the sender waits until a longer train fits.
     waits: bool,
+}
+
+impl Train {
+    pub(super) fn new(variant: Variant) -> Self {
+        let (near, rtt_shift) = match variant {
+            Variant::Linux314 => (RECENT, None),
+            Variant::Linux515 => (Duration::MAX, None),
+            Variant::Linux61 | Variant::Linux612 | Variant::Linux73 => (RECENT, Some(9)),
+        };
+        Self {
+            rules: Rules { near, rtt_shift },
+            left: 0,
+            length: 0,
+            charge: 0,
+            waits: false,
+        }
+    }
 }
 
 impl<R: LossRecovery> Machine<R> {
@@ -50,7 +81,7 @@ impl<R: LossRecovery> Machine<R> {
 
     /// Whether a new full segment may leave: as the next of a train, or as the first of one that is long enough.
     ///
-    /// Source: Linux 6.1.192 `tcp_write_xmit`, `tcp_tso_should_defer`. Deviation: a retransmission is one segment, and of
+    /// Source: Linux `tcp_write_xmit`, `tcp_tso_should_defer`. Deviation: a retransmission is one segment, and of
     /// data that do not fill the window nothing waits.
     #[inline]
     pub(super) fn takes_train(&mut self, now: Time) -> bool {
@@ -70,8 +101,8 @@ impl<R: LossRecovery> Machine<R> {
         let whole = |end: u64| u32::try_from(end.saturating_sub(self.nxt) / mss).unwrap_or(u32::MAX);
         let room = (self.window.cwnd - self.board.in_flight()).min(whole(self.window_end));
         let ready = whole(self.buffer.end());
-        let longest = self.longest_train();
-        train.waits = room < ready && room < longest && self.may_wait(room, now);
+        let longest = self.longest_train(train.rules);
+        train.waits = room < ready && room < longest && self.may_wait(room, train.rules.near, now);
         if !train.waits {
             train.length = room.min(ready).min(longest).max(1);
             train.charge = train.length;
@@ -84,7 +115,7 @@ impl<R: LossRecovery> Machine<R> {
     /// Segments of the longest train: what leaves in 1 ms at the pacing rate, or as the control has it.
     ///
     /// Source: Linux 6.1 `tcp_tso_autosize`.
-    fn longest_train(&self) -> u32 {
+    fn longest_train(&self, rules: Rules) -> u32 {
         let mss = u64::from(self.payload());
         let known = self.una > 1;
         let linux = || self.pacing_rate().filter(|_| known);
@@ -92,7 +123,7 @@ impl<R: LossRecovery> Machine<R> {
             return u32::try_from(LARGEST / mss).unwrap_or(u32::MAX);
         };
         let mut bytes = rate >> self.small_queue.shift();
-        if let Some(spread) = R::TRAIN_RTT_SHIFT {
+        if let Some(spread) = rules.rtt_shift {
             let halvings = self.min_rtt.get().map_or(0, Duration::as_micros) >> spread;
             bytes += LARGEST
                 .checked_shr(u32::try_from(halvings).unwrap_or(u32::MAX))
@@ -104,7 +135,7 @@ impl<R: LossRecovery> Machine<R> {
     }
 
     /// Whether the sender, whose window has `room` segments, may wait for more room.
-    fn may_wait(&self, room: u32, now: Time) -> bool {
+    fn may_wait(&self, room: u32, near: Duration, now: Time) -> bool {
         // Of a paced flow the time from which it may send again counts (`tcp_wstamp_ns`).
         let last = self.pacing_next().or(self.burst.last_send).unwrap_or(Time::ZERO);
         if self.episode.state >= CaState::Recovery || now.since(last) > RECENT {
@@ -113,10 +144,8 @@ impl<R: LossRecovery> Machine<R> {
         if room * DIVISOR >= self.window.cwnd {
             return false;
         }
-        // An acknowledgement is near if it is expected within 1 ms, and within half a round trip. (Older kernels: half a
-        // round trip.)
         let srtt = self.rtt.srtt().unwrap_or(Duration::ZERO);
-        let near = RECENT.min(srtt / 2);
+        let near = near.min(srtt / 2);
         let expected = |sent: Time| (sent + srtt).since(now) <= near;
         self.board.head().is_some_and(|head| expected(head.sent_at))
     }
@@ -126,6 +155,7 @@ impl<R: LossRecovery> Machine<R> {
 mod tests {
     use crate::pacing::tests::{RTT, departures, established, fixed};
     use crate::segment::{Flags, Segment};
+    use crate::variant::Variant;
     use crate::{Endpoint, TcpParams};
     use sojourn_units::{Duration, Time};
 
@@ -192,6 +222,26 @@ mod tests {
         assert_eq!(acknowledge(&mut client, 8, at(600)), 0);
         // The last train is more than a millisecond ago.
         assert_eq!(acknowledge(&mut client, 9, at(1_500)), 3);
+    }
+
+    /// Acknowledgements come 20 ms earlier than a round trip takes. The next is expected 17 ms later, which is within half
+    /// a round trip, but not within 1 ms.
+    #[test]
+    fn linux_5_15_waits_for_an_acknowledgement_within_half_a_round_trip() {
+        let sent = |variant| {
+            let (mut client, start) = established(&TcpParams {
+                gso: true,
+                variant,
+                ..fixed(12, 1 << 50)
+            });
+            assert_eq!(std::iter::from_fn(|| client.poll_transmit(start)).count(), 12);
+            let at = |us: u64| start + Duration::from_micros(us);
+            // Nothing was sent within the last millisecond: what fits leaves.
+            assert_eq!(acknowledge(&mut client, 2, at(30_000)), 2);
+            acknowledge(&mut client, 4, at(30_200))
+        };
+        assert_eq!(sent(Variant::Linux61), 2);
+        assert_eq!(sent(Variant::Linux515), 0);
     }
 
     #[test]

@@ -15,7 +15,7 @@ const TIMER_MAX: Ticks = Ticks::from_millis(200);
 pub(super) fn longest(p: &TcpParams) -> Ticks {
     match p.variant {
         Variant::Linux314 => DELAY_MAX,
-        Variant::Linux61 | Variant::Linux612 => TIMER_MAX,
+        Variant::Linux515 | Variant::Linux61 | Variant::Linux612 => TIMER_MAX,
         // A tick less than the least time-out, so that the peer's need not go off.
         Variant::Linux73 => TIMER_MAX.min(ticks::up(p.min_rto).max(Ticks::from_millis(2)) - Ticks::from_millis(1)),
     }

@@ -1,6 +1,6 @@
 //! When and what the receiver acknowledges: RFC 1122, 5681, 2018, 2883, 7323, and Linux's policy.
 
-use sojourn_tcp::{EcnMode, Endpoint, Flags, Segment, TcpParams};
+use sojourn_tcp::{EcnMode, Endpoint, Flags, Segment, TcpParams, Variant};
 use sojourn_units::{Duration, Time};
 
 const MS: Duration = Duration::from_millis(1);
@@ -16,10 +16,10 @@ impl Peer {
     fn new(params: &TcpParams) -> Self {
         let mut server = Endpoint::server(params).expect("valid parameters");
         let now = Time::from_millis(1);
-        let ecn = if params.ecn.is_on() {
-            Flags::ECE | Flags::CWR
-        } else {
-            Flags::NONE
+        let ecn = match params.ecn {
+            EcnMode::Off => Flags::NONE,
+            EcnMode::Classic => Flags::ECE | Flags::CWR,
+            EcnMode::Accurate => Flags::ECE | Flags::CWR | Flags::AE,
         };
         let syn = Segment {
             flags: Flags::SYN | ecn,
@@ -67,11 +67,15 @@ impl Peer {
     }
 
     fn bytes(&mut self, seq: u64, len: u16, ts_val: u32) -> Option<Segment> {
+        self.flagged(seq, len, ts_val, Flags::NONE)
+    }
+
+    fn flagged(&mut self, seq: u64, len: u16, ts_val: u32, flags: Flags) -> Option<Segment> {
         let segment = Segment {
             seq,
             len,
             ack: 1,
-            flags: Flags::ACK,
+            flags: Flags::ACK | flags,
             window: 254,
             ts_val,
             ..Segment::default()
@@ -149,6 +153,47 @@ fn a_lone_segment_is_acknowledged_after_40_ms() {
     assert!((0..40).all(|k| eager.data(k, 2).is_some()));
 }
 
+/// `tcp_measure_rcv_mss` of Linux 6.1.192 heeds PSH on a full segment, that of 5.15.72 does not.
+#[test]
+fn linux_5_15_does_not_hurry_for_a_full_segment_with_push() {
+    let hurries = |variant| {
+        let mut peer = Peer::settled_with(&TcpParams {
+            variant,
+            ..TcpParams::default()
+        });
+        peer.flagged(1 + 20 * MSS, MSS as u16, 3, Flags::PSH).is_some()
+    };
+    assert!(hurries(Variant::Linux61) && !hurries(Variant::Linux515));
+}
+
+/// L4STeam's Linux 5.15 takes an ECN-capable segment for marks that are untold. It looks when the timestamp is newer, of
+/// a segment that nothing waits before.
+#[test]
+fn l4steams_receiver_hurries_for_each_newer_timestamp() {
+    let acknowledged = |variant, ecn, flags| {
+        let mut peer = Peer::settled_with(&TcpParams {
+            variant,
+            ecn,
+            ..TcpParams::default()
+        });
+        // Of what it was before, ECT(0) is a change, which is told at once, and the next is not.
+        let first = 20 + u64::from(peer.flagged(1 + 20 * MSS, MSS as u16, 3, flags).is_some());
+        if first == 20 {
+            peer.wait(MS * 50);
+        }
+        let numbers = [(21, 3), (22, 4), (23, 5), (24, 5), (25, 5), (26, 6)];
+        numbers.map(|(k, ts)| peer.flagged(1 + k * MSS, MSS as u16, ts, flags).is_some())
+    };
+    let pairs = [false, true, false, true, false, true];
+    let (accurate, classic) = (EcnMode::Accurate, EcnMode::Classic);
+    // 21 has the timestamp of 20. It waits, so that 22 is the second. 23 and 26 are newer; 24 is not, and 25 is the second.
+    let hurried = [false, true, true, false, true, true];
+    assert_eq!(acknowledged(Variant::Linux515, accurate, Flags::ECT0), hurried);
+    assert_eq!(acknowledged(Variant::Linux61, accurate, Flags::ECT0), pairs);
+    assert_eq!(acknowledged(Variant::Linux515, classic, Flags::ECT0), pairs);
+    assert_eq!(acknowledged(Variant::Linux515, accurate, Flags::NONE), pairs);
+}
+
 /// RFC 5681 section 4.2: above a gap, and when one is filled, at once.
 #[test]
 fn a_gap_and_its_filling_are_acknowledged_at_once() {
@@ -172,7 +217,7 @@ fn a_short_segment_is_acknowledged_at_once_by_an_end_that_only_listens() {
     assert_eq!(ack.ack, 1 + 20 * MSS + 100);
     // Linux 3.14 is modelled without.
     let mut old = Peer::new(&TcpParams {
-        variant: sojourn_tcp::Variant::Linux314,
+        variant: Variant::Linux314,
         ..TcpParams::default()
     });
     for k in 0..20 {
