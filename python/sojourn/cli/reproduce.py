@@ -44,8 +44,9 @@ def add(commands: Any) -> None:
     parser.add_argument(
         "--tcp",
         metavar="VARIANT",
-        help="the kernel whose loss recovery TCP uses: linux-3.14 (the paper's kernel) or linux-6.1 (default "
-        "linux-3.14; on the linux back end linux-6.1, which means the TCP of the kernel itself)",
+        help="the kernel whose TCP the hosts have, a value of tcp.variant (docs/scenario.md), such as linux-3.14 or "
+        "linux-6.1 (default: that of the paper's hosts; on the linux back end linux-6.1, which means the TCP of the "
+        "kernel itself)",
     )
     parser.add_argument(
         "--satellite",

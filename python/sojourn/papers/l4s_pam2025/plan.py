@@ -96,6 +96,8 @@ class Bed:
         Of the first repeat.
     jitter
         Time text: by how much packets may be late on either way.
+    tcp
+        The variant of the simulator's TCP; a kernel has its own.
     prague_version
         Of the simulator's Prague; a kernel has its own.
     backend
@@ -106,6 +108,7 @@ class Bed:
     parts: tuple[str, ...] = PARTS
     seed: int = 1
     jitter: str = "0s"
+    tcp: str = "linux-5.15"
     prague_version: str = "0.7"
     backend: str = "sim"
 
@@ -146,6 +149,7 @@ class Bed:
             qdisc_down="pfifo limit 1000",
             # Linux's TCP hands several segments down at once although the bed's devices had their offloads off.
             tcp=Tcp(
+                variant=self.tcp if self.backend == "sim" else None,
                 gso=True,
                 # Of the classic side: the L4S one has AccECN whatever this is.
                 ecn=SENDERS[cell.classic].ecn or False,

@@ -21,6 +21,7 @@ def reproduction(request: Request) -> Reproduction[Outcome]:
         profile=request.profile,
         parts=request.run_parts,
         seed=request.seed,
+        tcp=request.tcp,
         backend=request.backend.name,
         **request.settings,
     )
