@@ -125,7 +125,8 @@ def test_bad_input_of_reproduce_is_one_sentence(cli: Cli, tmp_path: Path) -> Non
     for words, sentence in (
         (
             ("--tcp", "linux-2.6"),
-            'tcp.variant is "linux-2.6", but must be "linux-6.1", "linux-6.12", "linux-7.3", "linux-5.15" or "linux-3.14"',
+            'tcp.variant is "linux-2.6", but must be "linux-6.1", "linux-6.12", "linux-7.3", "linux-5.15" or '
+            '"linux-3.14"',
         ),
         (("--only", "wired"), "only is 'wired', but must be one of rrul, voip, web, fairness, transient, wifi"),
         (("--profile", "huge"), "profile is 'huge', but must be one of quick, paper"),

@@ -425,7 +425,8 @@ def test_bad_input_is_one_sentence(inside: Cli) -> None:
         (("--profile", "huge"), "profile is 'huge', but must be one of quick, paper"),
         (
             ("--tcp", "linux-2.6"),
-            'tcp.variant is "linux-2.6", but must be "linux-6.1", "linux-6.12", "linux-7.3", "linux-5.15" or "linux-3.14"',
+            'tcp.variant is "linux-2.6", but must be "linux-6.1", "linux-6.12", "linux-7.3", "linux-5.15" or '
+            '"linux-3.14"',
         ),
     ):
         found = inside("reproduce", "wifi-stack", *words, "--out", "o", status=2)
