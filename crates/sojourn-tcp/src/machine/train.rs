@@ -104,7 +104,8 @@ impl<R: LossRecovery> Machine<R> {
         let longest = self.longest_train(train.rules);
         train.waits = room < ready && room < longest && self.may_wait(room, train.rules.near, now);
         if !train.waits {
-            train.length = room.min(ready).min(longest).max(1);
+            // At most half of the window, so that two trains are under way. Source: Linux `tcp_cwnd_test`.
+            train.length = room.min(ready).min(longest).min(self.window.cwnd / 2).max(1);
             train.charge = train.length;
             train.left = train.length - 1;
         }
@@ -242,6 +243,20 @@ mod tests {
         };
         assert_eq!(sent(Variant::Linux61), 2);
         assert_eq!(sent(Variant::Linux515), 0);
+    }
+
+    #[test]
+    fn a_train_has_at_most_half_of_the_window() {
+        let trains_of = |window| {
+            let (mut client, start) = trains(window, 8_000 * MSS);
+            let sent = std::iter::from_fn(|| client.poll_transmit(start));
+            let ends: Vec<_> = sent.map(|s| s.flags.has(Flags::PSH)).collect();
+            (ends.len(), ends.iter().filter(|&&end| end).count())
+        };
+        // Seven segments at the rate. A train of one has no PSH.
+        assert_eq!(trains_of(12), (12, 2));
+        assert_eq!(trains_of(6), (6, 2));
+        assert_eq!(trains_of(3), (3, 0));
     }
 
     #[test]
