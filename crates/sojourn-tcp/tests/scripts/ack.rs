@@ -166,8 +166,8 @@ fn linux_5_15_does_not_hurry_for_a_full_segment_with_push() {
     assert!(hurries(Variant::Linux61) && !hurries(Variant::Linux515));
 }
 
-/// L4STeam's Linux 5.15 takes an ECN-capable segment for marks that are untold. It looks when the timestamp is newer, of
-/// a segment that nothing waits before.
+/// L4STeam's Linux 5.15 takes each ECN-capable segment for marks that no acknowledgement has told of. Where nothing waits
+/// to be acknowledged, a segment with a newer timestamp is acknowledged at once.
 #[test]
 fn l4steams_receiver_hurries_for_each_newer_timestamp() {
     let acknowledged = |variant, ecn, flags| {
@@ -176,7 +176,7 @@ fn l4steams_receiver_hurries_for_each_newer_timestamp() {
             ecn,
             ..TcpParams::default()
         });
-        // Of what it was before, ECT(0) is a change, which is told at once, and the next is not.
+        // With AccECN the first ECT(0) is a change of the codepoint, which is told at once. Without it, segment 20 waits.
         let first = 20 + u64::from(peer.flagged(1 + 20 * MSS, MSS as u16, 3, flags).is_some());
         if first == 20 {
             peer.wait(MS * 50);
@@ -186,7 +186,7 @@ fn l4steams_receiver_hurries_for_each_newer_timestamp() {
     };
     let pairs = [false, true, false, true, false, true];
     let (accurate, classic) = (EcnMode::Accurate, EcnMode::Classic);
-    // 21 has the timestamp of 20. It waits, so that 22 is the second. 23 and 26 are newer; 24 is not, and 25 is the second.
+    // 21 has the timestamp of 20, and waits. 22 is the second. 23 and 26 are newer. 24 is not, and 25 is the second.
     let hurried = [false, true, true, false, true, true];
     assert_eq!(acknowledged(Variant::Linux515, accurate, Flags::ECT0), hurried);
     assert_eq!(acknowledged(Variant::Linux61, accurate, Flags::ECT0), pairs);
