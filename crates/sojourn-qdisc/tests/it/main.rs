@@ -1,0 +1,7 @@
+//! The disciplines from outside, as one program: what each file tests stands at its head.
+
+mod classes;
+mod habits;
+mod messages;
+mod properties;
+mod vectors;
