@@ -87,10 +87,36 @@ def kernel_or_skip(kind: str, need: optional.Need) -> Kernel:
     return found
 
 
+#: Where pytest's cache has the tests that the last run skipped.
+_SKIPPED = "sojourn/skipped"
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Add `--rest`."""
+    parser.addoption("--rest", action="store_true", help="only slow tests, and those that the last run skipped")
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Keep what the last run did not do, if `--rest` is given."""
+    if not config.getoption("--rest"):
+        return
+    # The name of a test, or of a file that was skipped as a whole.
+    before = set(config.cache.get(_SKIPPED, [])) if config.cache else set()
+    left_out = [
+        item
+        for item in items
+        if not (item.get_closest_marker("slow") or {item.nodeid, item.nodeid.partition("::")[0]} & before)
+    ]
+    config.hook.pytest_deselected(items=left_out)
+    items[:] = [item for item in items if item not in set(left_out)]
+
+
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    """Say how many tests were skipped for want of what, and which command provides it."""
+    """Say how many tests were skipped for want of what, and which command provides it; note them for `--rest`."""
     # Taken from the reports, not from a counter, because tests may run in several processes.
     reports = terminalreporter.stats.get("skipped", [])
+    if terminalreporter.config.cache:
+        terminalreporter.config.cache.set(_SKIPPED, sorted({report.nodeid for report in reports}))
     for line in optional.summary(str(report.longrepr[2]) for report in reports):
         terminalreporter.write_line(line)
 
@@ -125,11 +151,11 @@ def _sojournd() -> Path | str:
     override = os.environ.get("SOJOURND")
     here = Path(__file__).parents[1]
     places = (
-        [Path(override)] if override else [Path(sys.executable).parent / "sojournd", here / "target/release/sojournd"]
+        [Path(override)] if override else [Path(sys.executable).parent / "sojournd", here / "target/debug/sojournd"]
     )
     program = next((place for place in places if os.access(place, os.X_OK)), None)
     if program is None:
-        return "sojournd is not built: cargo build --release -p sojourn-live"
+        return "sojournd is not built: scripts/setup"
     with tempfile.TemporaryDirectory() as folder:
         words = [str(program), "bottleneck", "--control", f"{folder}/s", "--rate", "1mbit", "--", "true"]
         done = subprocess.run(words, capture_output=True, text=True, timeout=60, check=False)
