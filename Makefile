@@ -17,7 +17,7 @@ test-all:
 
 ## pages: make the pages of results that are not current (PAGES="rural flusher": some); ARGS="--list" says which, and why
 pages:
-	@scripts/setup
+	@scripts/setup --release
 	@.venv/bin/python scripts/pages $(ARGS) $(PAGES)
 
 ## docs: build the documentation as a site, in out/site

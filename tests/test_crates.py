@@ -58,6 +58,21 @@ def test_what_is_published_needs_only_what_is_published() -> None:
         assert {workspace["dependencies"][one]["version"] for one in ours} <= {workspace["package"]["version"]}
 
 
+def _compiled(*chosen: str) -> set[str]:
+    """Return what Cargo compiles, but for our crates: each dependency with its features."""
+    words = ["cargo", "tree", "--locked", "--prefix", "none", "--format", "{p} {f}", *chosen]
+    lines = subprocess.run(words, cwd=ROOT, stdout=subprocess.PIPE, text=True, check=True).stdout.splitlines()
+    return {re.sub(r" \((proc-macro|\*)\)", "", line) for line in lines if not line.startswith("sojourn-")}
+
+
+@pytest.mark.parametrize("program", ["sojourn-py", "sojourn-live", "sojourn-drill-kernel"])
+def test_what_a_program_and_the_tests_need_is_compiled_once(program: str) -> None:
+    """Otherwise a feature is missing in crates/sojourn-features."""
+    if shutil.which("cargo") is None:
+        optional.CARGO.skip()
+    assert _compiled("--package", program, "--edges", "normal,build") <= _compiled("--workspace", "--edges", "all")
+
+
 @pytest.mark.parametrize("name", sorted(PUBLISHED))
 def test_a_published_crate_says_what_it_is_and_under_which_licence(name: str) -> None:
     package = MANIFESTS[name]["package"]

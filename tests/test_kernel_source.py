@@ -68,6 +68,16 @@ def test_links_and_folders_of_a_source_are_kept(tmp_path: Path) -> None:
     assert (found.folder / "gone").is_symlink()
 
 
+def test_what_no_build_needs_stays_in_the_archive(tmp_path: Path) -> None:
+    needed = ("arch/Kconfig", "arch/x86/a.c", "arch/arm/Kconfig", "drivers/gpu/drm/Makefile", "drivers/net/tun.c")
+    unneeded = ("arch/arm/a.c", "drivers/gpu/drm/a.c", "drivers/net/ethernet/a.c", "Documentation/a.rst")
+    entries = [entry(f"l/{name}", text) for name, text in files().items()]
+    entries += [entry(f"l/{name}", "x") for name in (*needed, *unneeded)]
+    folder = source.unpack(archive(tmp_path / "a.tar.xz", entries), tmp_path / "out").folder
+    assert [name for name in needed if not (folder / name).is_file()] == []
+    assert [name for name in unneeded if (folder / name).exists()] == []
+
+
 HOSTILE = {
     "a path upwards": ([entry("l/../../evil", "x")], "leads out"),
     "an absolute path": ([entry("/tmp/evil", "x")], "leads out"),

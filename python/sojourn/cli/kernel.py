@@ -103,7 +103,8 @@ def _handle_build(args: argparse.Namespace) -> int:
         return 1
     built = outcome.built
     if outcome.anew:
-        print(f"Linux {built.release} was built and checked in {outcome.wall_s:.0f} s", file=sys.stderr)
+        steps = ", ".join(f"{step} {took:.0f} s" for step, took in outcome.steps_s.items())
+        print(f"Linux {built.release} was built and checked in {outcome.wall_s:.0f} s: {steps}", file=sys.stderr)
     else:
         print(f"Linux {built.release} is already in the cache; --force builds it again", file=sys.stderr)
     print(built.linux)

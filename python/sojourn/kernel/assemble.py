@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 import re
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 
 from sojourn.errors import ParamError
@@ -110,6 +111,7 @@ def assemble(
     jobs: int,
     describe: str | None,
     besides: Mapping[str, str] | None = None,
+    steps_s: dict[str, float] | None = None,
 ) -> Built:
     """Compile a kernel, check it, and put it into the folder of the kernels.
 
@@ -129,6 +131,8 @@ def assemble(
         Word before the progress bar; `None` shows none.
     besides
         More of the environment of make.
+    steps_s
+        Gets how long the steps `compile` and `check` took.
 
     Raises
     ------
@@ -141,8 +145,10 @@ def assemble(
     folder = kernels / cache.kernel_name(tree.version, recipe)
     log = work / "log"
     surroundings = {**environment(work), **(besides or {})}
+    steps_s = {} if steps_s is None else steps_s
     try:
-        _compile(tree.folder, work, log, recipe, jobs, describe, surroundings)
+        with timed(steps_s, "compile"):
+            _compile(tree.folder, work, log, recipe, jobs, describe, surroundings)
         result = work / "result"
         result.mkdir()
         linux = result / cache.LINUX
@@ -154,7 +160,8 @@ def assemble(
         raise make.FailedError(message) from error
     linux.chmod(0o755)
     (work / "boots").mkdir()
-    verified = verify.verify(linux, work / "boots", wifi=wifi)
+    with timed(steps_s, "check"):
+        verified = verify.verify(linux, work / "boots", wifi=wifi)
     built = Built(
         folder=folder,
         version=tree.version,
@@ -169,6 +176,14 @@ def assemble(
     cache.put(result, folder)
     failed_log(folder).unlink(missing_ok=True)
     return built
+
+
+@contextmanager
+def timed(steps_s: dict[str, float], step: str) -> Iterator[None]:
+    """Note how long a step takes, in seconds."""
+    began = time.monotonic()
+    yield
+    steps_s[step] = time.monotonic() - began
 
 
 def failed_log(folder: Path) -> Path:

@@ -7,7 +7,7 @@ import os
 import shutil
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -37,11 +37,14 @@ class Outcome:
         `False`: it was there already.
     wall_s
         How long it took.
+    steps_s
+        How long its steps took, by their names; empty if it was there already.
     """
 
     built: Built
     anew: bool
     wall_s: float
+    steps_s: Mapping[str, float]
 
 
 def build(
@@ -93,18 +96,21 @@ def build(
     if not force:
         kept = assemble.is_there(kernels, recipe)
         if kept is not None:
-            return Outcome(built=kept, anew=False, wall_s=time.monotonic() - began)
+            return Outcome(built=kept, anew=False, wall_s=time.monotonic() - began, steps_s={})
+    steps_s: dict[str, float] = {}
     try:
         with make.ended_like_ctrl_c(), _alone(kernels), _unfinished(kernels, _room(origin, folder)) as work:
-            if folder is None:
-                there = source.unpack(origin, work / "source", words("unpack"))
-            else:
-                there = tree.copy(folder, work / "source", words("copy"))
-            built = _make(there, recipe, work, kernels, jobs, words("compile"))
+            step = "unpack" if folder is None else "copy"
+            with assemble.timed(steps_s, step):
+                if folder is None:
+                    there = source.unpack(origin, work / "source", words(step))
+                else:
+                    there = tree.copy(folder, work / "source", words(step))
+            built = _make(there, recipe, work, kernels, jobs, words("compile"), steps_s)
     except OSError as error:
         message = f"the kernel cannot be built in {kernels}: {error.strerror or error}"
         raise SojournError(message) from error
-    return Outcome(built=built, anew=True, wall_s=time.monotonic() - began)
+    return Outcome(built=built, anew=True, wall_s=time.monotonic() - began, steps_s=steps_s)
 
 
 def _digest(tarball: Path) -> str:
@@ -161,10 +167,18 @@ def _room(origin: Path, folder: tree.Folder | None) -> float:
     return origin.stat().st_size * ROOM_RATIO if folder is None else folder.size_bytes * ROOM_RATIO_UNPACKED
 
 
-def _make(unpacked: source.Tree, recipe: Recipe, work: Path, kernels: Path, jobs: int, describe: str | None) -> Built:
+def _make(
+    unpacked: source.Tree,
+    recipe: Recipe,
+    work: Path,
+    kernels: Path,
+    jobs: int,
+    describe: str | None,
+    steps_s: dict[str, float],
+) -> Built:
     wifi = bool(recipe.driver)
     if wifi:
         driver.check_version(unpacked.version)
         driver.copy(unpacked.folder)
     edits.apply(unpacked.folder, recipe.hz, assemble.edits_of(wifi))
-    return assemble.assemble(unpacked, recipe, work, kernels, jobs=jobs, describe=describe)
+    return assemble.assemble(unpacked, recipe, work, kernels, jobs=jobs, describe=describe, steps_s=steps_s)
