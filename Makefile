@@ -1,4 +1,4 @@
-# Everything one types at Sojourn; each target is a script one can also run by hand.
+# Everything one types at Sojourn; each target is a script or a tool one can also run by hand.
 
 .PHONY: demo test test-all bench hostile check fuzz mutants coverage deny miri pages docs wheel deb static quic web
 
@@ -18,29 +18,29 @@ test-all:
 ## pages: make the pages of results that are not current (PAGES="rural flusher": some); ARGS="--list" says which, and why
 pages:
 	@scripts/setup --release
-	@.venv/bin/python scripts/pages $(ARGS) $(PAGES)
+	@.venv/bin/python -m tools.pages $(ARGS) $(PAGES)
 
 ## docs: build the documentation as a site, in out/site
 docs:
 	@scripts/setup
-	@.venv/bin/python scripts/docs
+	@.venv/bin/python -m tools.docs
 
 ## wheel: build a wheel that needs no compiler, in out/wheels (ARGS="--arch aarch64", ARGS="--libpcap FOLDER")
 wheel:
-	@scripts/wheel $(ARGS)
+	@python3 -m tools.release.wheel $(ARGS)
 
 ## static: build a daemon that needs no library, in out/static (ARGS="--arch aarch64", ARGS="--libpcap FOLDER")
 static:
-	@scripts/static $(ARGS)
+	@python3 -m tools.release.static $(ARGS)
 
 ## deb: build the Debian package of the daemon, in out/deb
 deb:
-	@scripts/deb
+	@tools/release/deb
 
 ## quic: QUIC of quinn-proto beside TCP in the simulator, and a picture of their windows, in out/quic
 quic:
 	@scripts/setup simulator
-	@.venv/bin/python scripts/quic
+	@.venv/bin/python -m tools.quic
 
 ## web: build the pages for a browser, in out/web; needs node, npm and Rust's target wasm32-unknown-unknown
 web:
@@ -53,7 +53,7 @@ bench:
 ## hostile: a thousand hostile inputs, which must all end in a result or a sentence
 hostile:
 	@scripts/setup
-	@scripts/hostile
+	@.venv/bin/python -m tests.hostile
 
 ## check: formatting, lints, documentation, types
 check:
@@ -62,20 +62,20 @@ check:
 
 ## fuzz: each fuzz target for FUZZ_SECONDS (10); FUZZ_TARGETS names some of them
 fuzz:
-	@scripts/fuzz
+	@tools/faults/fuzz
 
 ## mutants: mutation tests of the crates in MUTANTS_CRATES; MUTANTS_SHARD=1/8 takes every eighth mutant
 mutants:
-	@scripts/mutants
+	@tools/faults/mutants
 
 ## coverage: which lines the Rust tests run, as text and as target/llvm-cov/html
 coverage:
-	@scripts/coverage
+	@tools/faults/coverage
 
-## deny: licences, known vulnerabilities, duplicate and foreign sources of all dependencies
+## deny: licences, vulnerabilities, duplicate and foreign sources of dependencies (ARGS=--install gets cargo-deny)
 deny:
-	@scripts/deny
+	@tools/faults/deny $(ARGS)
 
 ## miri: the unit tests of the crates that Miri can run, for undefined behaviour
 miri:
-	@scripts/miri
+	@tools/faults/miri

@@ -19,21 +19,13 @@ import warnings
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
-from importlib.machinery import SourceFileLoader
-from importlib.util import module_from_spec, spec_from_loader
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from tests import optional
-
-_SCRIPT = Path(__file__).parents[1] / "scripts" / "measure-bottleneck"
-_loader = SourceFileLoader("measure_bottleneck", str(_SCRIPT))
-_spec = spec_from_loader(_loader.name, _loader)
-assert _spec is not None
-measure = module_from_spec(_spec)
-_loader.exec_module(measure)
+from tools.bench.bottleneck import rate
 
 #: The server's address.
 SERVER = "10.0.0.2"
@@ -159,7 +151,7 @@ def test_iperf3_gets_the_rate_of_its_direction(daemon: Daemon) -> None:
 def test_the_rate_is_exact_while_there_is_a_queue(sojournd: Path, mbit: int) -> None:
     # At a receiver of UDP, between the first second and the last; what this machine does meanwhile makes a packet late,
     # but the rate stays.
-    measured, _ = measure.rate(str(sojournd), mbit, 5)
+    measured, _ = rate(str(sojournd), mbit, 5)
     assert measured == pytest.approx(mbit, rel=0.01)
 
 

@@ -84,5 +84,7 @@ def test_a_published_crate_says_what_it_is_and_under_which_licence(name: str) ->
 
 
 def test_the_published_crates_are_those_that_are_compared_with_the_last_release() -> None:
-    listed = subprocess.run([ROOT / "scripts/semver", "--list"], stdout=subprocess.PIPE, text=True, check=True).stdout
+    listed = subprocess.run(
+        [ROOT / "tools/release/semver", "--list"], stdout=subprocess.PIPE, text=True, check=True
+    ).stdout
     assert sorted(listed.split()) == [f"--package={name}" for name in sorted(PUBLISHED)]

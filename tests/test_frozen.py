@@ -1,4 +1,4 @@
-"""Later builds understand and run what an earlier build did, in the same way (`scripts/freeze` makes the file)."""
+"""Later builds understand and run what an earlier build did, in the same way (`tools/freeze.py` makes the file)."""
 
 import json
 

@@ -1,4 +1,4 @@
-"""The hostile inputs of `scripts/hostile`, a few of them; and that it finds what it looks for."""
+"""The hostile inputs of `python -m tests.hostile`, a few of them; and that it finds what it looks for."""
 
 from __future__ import annotations
 

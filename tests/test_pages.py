@@ -4,11 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-import sys
-from importlib.machinery import SourceFileLoader
-from importlib.util import module_from_spec, spec_from_loader
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 import pytest
@@ -18,21 +14,9 @@ from sojourn.papers.kit.claims import Claim, load
 from sojourn.papers.kit.document import document
 from sojourn.report.exhibit import PaperReport
 from tests import optional
+from tools import carry_runs, pages
 
 ROOT = Path(__file__).parents[1]
-
-
-def _script(name: str) -> ModuleType:
-    loader = SourceFileLoader(name.replace("-", "_"), str(ROOT / "scripts" / name))
-    spec = spec_from_loader(loader.name, loader)
-    assert spec is not None
-    module = module_from_spec(spec)
-    sys.modules[loader.name] = module  # where its dataclasses look for their annotations
-    loader.exec_module(module)
-    return module
-
-
-pages, carry_runs = _script("pages"), _script("carry-runs")
 REGISTRY: dict[str, Any] = pages.registry(ROOT)
 
 
@@ -40,9 +24,9 @@ REGISTRY: dict[str, Any] = pages.registry(ROOT)
 def test_a_page_is_of_the_sources_or_says_that_it_is_not(name: str) -> None:
     found = pages.state(ROOT, REGISTRY[name])
     assert found.honest, (
-        f"{REGISTRY[name].file} is stale and does not say so: make pages PAGES={name}, or scripts/pages --mark"
+        f"{REGISTRY[name].file} is stale and does not say so: make pages PAGES={name}, or python -m tools.pages --mark"
         if found.says_stale is False
-        else f"{REGISTRY[name].file} says that it is stale, and is not: scripts/pages --mark"
+        else f"{REGISTRY[name].file} says that it is stale, and is not: python -m tools.pages --mark"
     )
 
 

@@ -8,10 +8,8 @@ import shutil
 import subprocess
 import sys
 from collections import Counter
-from importlib.machinery import SourceFileLoader
-from importlib.util import find_spec, module_from_spec, spec_from_loader
+from importlib.util import find_spec
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 import pytest
@@ -21,21 +19,10 @@ from tests import optional
 from tests.blocks import SHELL, WHY_NOT, Block, blocks
 from tests.conftest import Cli
 from tests.test_pages import REGISTRY
+from tools import docs
 
 ROOT = Path(__file__).parents[1]
 MADE = {page.file for page in REGISTRY.values() if page.whole}
-
-
-def _script() -> ModuleType:
-    spec = spec_from_loader("docs", SourceFileLoader("docs", str(ROOT / "scripts/docs")))
-    assert spec is not None
-    assert spec.loader is not None
-    module = module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
-docs = _script()
 #: The blocks of each document that is a page of the site.
 PAGES: dict[str, list[Block]] = {
     name: blocks(path, made=name in MADE)
@@ -155,7 +142,8 @@ def test_every_page_is_in_the_navigation() -> None:
 def test_the_site_is_made_without_a_warning() -> None:
     if find_spec("mkdocs") is None or find_spec("mkdocstrings") is None:
         optional.SITE.skip("MkDocs is not installed")
-    done = subprocess.run([sys.executable, str(ROOT / "scripts/docs")], capture_output=True, text=True, check=False)
+    words = [sys.executable, "-m", "tools.docs"]
+    done = subprocess.run(words, cwd=ROOT, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     assert "WARNING" not in done.stderr
     page = (ROOT / "out/site/index.html").read_text(encoding="utf-8")

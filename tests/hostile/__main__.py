@@ -1,4 +1,4 @@
-"""`scripts/hostile --seed N --count N`: run so many hostile inputs, and say how they ended."""
+"""`python -m tests.hostile --seed N --count N`: run so many hostile inputs, and say how they ended."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from tests.hostile import cases, judge
 
 def main() -> int:
     """Run them; return 1 if any ended otherwise than it should."""
-    parser = argparse.ArgumentParser(prog="scripts/hostile", description=__doc__)
+    parser = argparse.ArgumentParser(prog="python -m tests.hostile", description=__doc__)
     parser.add_argument("--seed", type=int, default=1, help="of the inputs (default 1)")
     parser.add_argument("--count", type=int, default=1000, help="how many (default 1000)")
     parser.add_argument("--only", type=int, help="only the input of this number, whose folder is kept")

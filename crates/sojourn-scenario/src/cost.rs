@@ -1,11 +1,11 @@
 //! What a run will need: packets, time and memory, reckoned from the scenario alone, before anything is made.
 //!
 //! The one estimate, for every back end. It errs on the high side: what it reckons is what a run needs if all traffic gets what it
-//! could, and all queues are full. The costs of each thing are measured ([`scripts/cost`] compares them with runs).
+//! could, and all queues are full. The costs of each thing are measured ([`tools/bench/cost.py`] compares them with runs).
 //!
 //! All of it is in floating-point numbers, in which no product of a hostile scenario overflows.
 //!
-//! [`scripts/cost`]: ../../../../../scripts/cost
+//! [`tools/bench/cost.py`]: ../../../../../tools/bench/cost.py
 
 use crate::{
     Backend, BottleneckScenario, Direction, DownloadScenario, FlowScenario, ProbeKindScenario, ProbeScenario, Scenario,

@@ -1,7 +1,7 @@
 //! A QUIC connection of `quinn-proto` beside two TCP flows of `sojourn-tcp`, through FQ-CoDel at 10 Mbit/s with 50 ms, for
 //! 30 s. All time is virtual. It prints CSV: the congestion windows of all three each 100 ms, in bytes.
 //!
-//! `scripts/quic` runs it and draws the windows. A run prints the same bytes each time: `tests` of this file says so, and
+//! `tools/quic.py` runs it and draws the windows. A run prints the same bytes each time: `tests` of this file says so, and
 //! `end.rs` says what differs unseen.
 
 #![forbid(unsafe_code)]
