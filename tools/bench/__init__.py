@@ -47,7 +47,7 @@ def built(package: str, kind: str, name: str, *features: str) -> Path:
 def spent(command: Sequence[str | Path], text: str = "", out: IO[bytes] | int = subprocess.DEVNULL) -> Spent:
     """Run a command with a text on its standard input, which must succeed, and return what it took."""
     began = time.perf_counter()
-    child = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=out)
+    child = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=out, stderr=subprocess.DEVNULL)
     assert child.stdin is not None
     with child.stdin:
         child.stdin.write(text.encode())
