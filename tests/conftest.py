@@ -101,7 +101,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     if not config.getoption("--rest"):
         return
     # The name of a test, or of a file that was skipped as a whole.
-    before = set(config.cache.get(_SKIPPED, [])) if config.cache else set()
+    cache = getattr(config, "cache", None)
+    before = set(cache.get(_SKIPPED, [])) if cache else set()
     left_out = [
         item
         for item in items
@@ -115,8 +116,8 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     """Say how many tests were skipped for want of what, and which command provides it; note them for `--rest`."""
     # Taken from the reports, not from a counter, because tests may run in several processes.
     reports = terminalreporter.stats.get("skipped", [])
-    if terminalreporter.config.cache:
-        terminalreporter.config.cache.set(_SKIPPED, sorted({report.nodeid for report in reports}))
+    if cache := getattr(terminalreporter.config, "cache", None):
+        cache.set(_SKIPPED, sorted({report.nodeid for report in reports}))
     for line in optional.summary(str(report.longrepr[2]) for report in reports):
         terminalreporter.write_line(line)
 
