@@ -8,6 +8,7 @@ and what is wrong with it. What the values mean is for the reader to check (`soj
 from __future__ import annotations
 
 import bz2
+import errno
 import gc
 import gzip
 import json
@@ -86,6 +87,25 @@ def check_stream(path: Path) -> None:
         _cannot(path)(getattr(error, "strerror", None) or str(error))
     if named:
         _cannot(path)("it is a pipe with a name, and no regular file")
+
+
+def leads_out(path: Path, folder: Path) -> bool:
+    """Tell whether a path that a foreign file names, or a symbolic link on it, leads out of a folder."""
+    try:
+        os.stat(path)  # noqa: PTH116
+    except OSError as error:
+        # More links, one after the other, than the system follows; to follow them here takes a call for each.
+        if error.errno == errno.ELOOP:
+            return True
+    except ValueError:
+        return True
+    return not Path(os.path.realpath(path)).is_relative_to(os.path.realpath(folder))
+
+
+def check_inside(path: Path, folder: Path) -> None:
+    """Raise `SojournError` if a path leads out of a folder."""
+    if leads_out(path, folder):
+        _cannot(path)(f"it leads out of {folder}, the folder that was named")
 
 
 def read_text(path: Path, most: int = MOST_TEXT) -> str:

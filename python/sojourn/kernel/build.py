@@ -88,7 +88,11 @@ def build(
     tools.check_tools()
     origin = source.choose(origin, series=driver.SERIES if wifi else None)
     words = (lambda step: None) if describe is None else (lambda step: f"{describe}: {step}")
-    folder = tree.read(origin, words("read")) if origin.is_dir() else None
+    folder = None
+    if origin.is_dir():
+        source.version(origin, origin)
+        edits.check(origin, edits=assemble.edits_of(wifi))
+        folder = tree.read(origin, words("read"))
     recipe = assemble.recipe_of(_digest(origin) if folder is None else folder.digest, hz, wifi=wifi)
     if not force:
         kept = assemble.is_there(kernels, recipe)
@@ -97,7 +101,10 @@ def build(
     try:
         with make.ended_like_ctrl_c(), _alone(kernels), _unfinished(kernels, _room(origin, folder)) as work:
             if folder is None:
-                there = source.unpack(origin, work / "source", words("unpack"))
+                table = assemble.edits_of(wifi)
+                there = source.unpack(
+                    origin, work / "source", words("unpack"), lambda top, file: edits.check(top, file, table)
+                )
             else:
                 there = tree.copy(folder, work / "source", words("copy"))
             built = _make(there, recipe, work, kernels, jobs, words("compile"))
