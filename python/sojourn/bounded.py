@@ -105,7 +105,7 @@ def leads_out(path: Path, folder: Path) -> bool:
 def check_inside(path: Path, folder: Path) -> None:
     """Raise `SojournError` if a path leads out of a folder."""
     if leads_out(path, folder):
-        _cannot(path)(f"it leads out of {folder}, the folder that was named")
+        _cannot(path)(f"it leads out of {folder}, the folder that was opened")
 
 
 def read_text(path: Path, most: int = MOST_TEXT) -> str:
