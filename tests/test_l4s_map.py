@@ -144,6 +144,9 @@ def test_an_axis_may_have_other_values_in_other_units() -> None:
     }
 
 
+WIDE = {"rate": [f"{n}mbit" for n in range(1, 17)], "burst": [f"{n}ms" for n in range(16)]}
+
+
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [
@@ -159,6 +162,16 @@ def test_an_axis_may_have_other_values_in_other_units() -> None:
         (["--axis", "rtt=5ms", "--axis", "rtt=6ms"], "axis rtt is given twice, but must be given once"),
         (["--axis", "l4s-flows=1.5"], "axis l4s-flows is '1.5', but each value must be a whole number from 1 to 100"),
         (["--axis", "burst=101ms"], "axis burst is '101ms', but each value must be a number from 0 to 100 with ms or "),
+        (
+            ["--axis", "rtt=" + ",".join(f"{n}ms" for n in range(1, 18))],
+            "axis rtt has 17 values, but must have at most 16",
+        ),
+        (
+            [word for control in SENDERS for word in ("--pair", f"{control}/cubic")]
+            + [word for name in ("rate", "burst") for word in ("--axis", f"{name}=" + ",".join(WIDE[name]))],
+            "the map has ",
+        ),
+        (["--plane", "rtts", "--repeat", "999999"], "the plan has "),
         (["--duration", "long"], "duration"),
     ],
 )

@@ -7,10 +7,11 @@ import json
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
+from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from sojourn import rounds, runner
+from sojourn import bounds, rounds, runner
 from sojourn.cli import options
 from sojourn.lazy import chained
 
@@ -102,6 +103,7 @@ def handle(args: argparse.Namespace) -> int:
         check_target(args.document, "document", force=args.force)
     name = plan_name("l4s map", planned, args.duration, args.seed, args.repeat)
     number = len(planned) * args.repeat
+    bounds.check_plan(number)
     scenarios = _scenarios(planned, args)
     scenarios[0].normalized()
     folder = ResultFolder(args.out, force=args.force, plan=name, again=True, runs=number)
@@ -184,11 +186,13 @@ def _figures(plan: Plan, found: Mapping[Cell, Found]) -> dict[str, dict[str, byt
     from sojourn.l4s.planes import AXES, PLANES
     from sojourn.plots.coexistence import coexistence
     from sojourn.plots.save import FORMATS, to_bytes
+    from sojourn.progress import progress_bar
 
     made = {}
-    for plane in plan.planes:
-        axes = (AXES[PLANES[plane][0]].title, AXES[PLANES[plane][1]].title)
-        for pair in plan.pairs:
+    with progress_bar(len(plan.planes) * len(plan.pairs), "draw") as tick:
+        for plane, pair in product(plan.planes, plan.pairs):
+            tick()
+            axes = (AXES[PLANES[plane][0]].title, AXES[PLANES[plane][1]].title)
             panels = []
             for bottleneck in plan.bottlenecks:
                 cells = plan.of(pair, bottleneck, plane)
