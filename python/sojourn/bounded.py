@@ -34,6 +34,8 @@ MOST_TEXT = 256 << 20
 MOST_TOML = 1 << 20
 #: Most values of a JSON text. Each takes up to a hundred bytes of memory.
 MOST_VALUES = 20_000_000
+#: Most characters of one text in JSON: a scenario of ten thousand flows has a few millions.
+MOST_CHARACTERS = 16 << 20
 #: How deep values may lie in one another; ours lie less than ten deep.
 MOST_DEPTH = 64
 #: Numbers that count must be below this.
@@ -205,8 +207,11 @@ def _no_collections() -> Iterator[None]:
             gc.enable()
 
 
-def check_values(found: Any, refuse: Refuse) -> None:
-    """Refuse values that lie too deep, or cannot be written again: numbers without end, halves of characters."""
+def check_values(found: Any, refuse: Refuse, longest: int = MOST_CHARACTERS) -> None:
+    """Refuse values that lie too deep, or cannot be written again: numbers without end, halves of characters.
+
+    A text has at most `longest` characters.
+    """
     level: list[Any] = [[found]]
     deep = -1
     while level:
@@ -217,7 +222,7 @@ def check_values(found: Any, refuse: Refuse) -> None:
         for group in level:
             values = group
             if isinstance(group, dict):
-                _check_texts(group, refuse)
+                _check_texts(list(group), refuse, longest)
                 values = list(group.values())
             kinds = set(map(type, values))
             if kinds & {dict, list}:
@@ -227,11 +232,14 @@ def check_values(found: Any, refuse: Refuse) -> None:
             if int in kinds and any(abs(value) >= _WHOLE_END for value in values if type(value) is int):
                 refuse("it holds a number that is too large")
             if str in kinds:
-                _check_texts((value for value in values if type(value) is str), refuse)
+                _check_texts([value for value in values if type(value) is str], refuse, longest)
         level = inner
 
 
-def _check_texts(texts: Any, refuse: Refuse) -> None:
+def _check_texts(texts: list[str], refuse: Refuse, longest: int) -> None:
+    characters = max(map(len, texts), default=0)
+    if characters > longest:
+        refuse(f"it holds a text of {characters} characters, but each must have at most {longest}")
     try:
         "".join(texts).encode()
     except UnicodeEncodeError:

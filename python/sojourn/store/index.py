@@ -232,9 +232,7 @@ def _check_uses(path: Path, cells: list[dict[str, Any]]) -> None:
             raise SojournError(message)
 
 
-def _checked(
-    path: Path, check: shape.Check, file_format: str | None = None, most: int = bounded.MOST_TEXT
-) -> Any:
+def _checked(path: Path, check: shape.Check, file_format: str | None = None, most: int = bounded.MOST_TEXT) -> Any:
     """Return what a JSON file of ours holds."""
     bounded.check_inside(path, path.parent)
     found = bounded.read_json(path, most, missing=file_format is None)
