@@ -111,7 +111,9 @@ def handle(args: argparse.Namespace) -> int:
     with options.say_how_to_go_on("the same command goes on from there"):
         found = _run(planned, scenarios, args, folder)
     rows = report.rows(found.values())
-    whole = json.dumps({"format": report.FORMAT, "duration": args.duration, "cells": rows}, indent=1)
+    tcp = json.loads(scenarios[0].normalized())["tcp"]
+    made_by = {"prague_version": tcp.get("prague_version", senders.PRAGUE_VERSION), "tcp_variant": tcp["variant"]}
+    whole = json.dumps({"format": report.FORMAT, "duration": args.duration, **made_by, "cells": rows}, indent=1)
     folder.write("map.json", whole + "\n")
     folder.write("map.csv", report.csv_text(rows))
     figures = _figures(plan, found)
@@ -126,6 +128,7 @@ def handle(args: argparse.Namespace) -> int:
         repeat=args.repeat,
         seed=args.seed,
         duration=args.duration,
+        **made_by,
     )
     folder.write("map.md", page(images="figures"))
     folder.finish()
