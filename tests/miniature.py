@@ -106,12 +106,13 @@ def tree(folder: Path, contents: Mapping[str, str]) -> Path:
 
 
 def entry(
-    name: str, text: str | None = None, *, kind: bytes = tarfile.REGTYPE, leads_to: str = ""
+    name: str, text: str | None = None, *, kind: bytes = tarfile.REGTYPE, leads_to: str = "", **attributes: str
 ) -> tuple[tarfile.TarInfo, bytes]:
     """Return one entry of an archive."""
     data = (text or "").encode()
     member = tarfile.TarInfo(name)
     member.size, member.type, member.linkname, member.mode = len(data), kind, leads_to, 0o755
+    member.pax_headers = {key.replace("_", "."): value for key, value in attributes.items()}
     return member, data
 
 

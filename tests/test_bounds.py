@@ -336,10 +336,32 @@ class TestMemoryAndTime:
         with pytest.raises(sojourn.ParamError, match=r"packets, but at most 10 are allowed"):
             SMALL.from_json('{"duration": "10s", "flows": [{"name": "f", "direction": "up"}]}')
 
+    @pytest.mark.parametrize(
+        ("changes", "updates"),
+        [
+            ({"qdisc_up": "dualpi2 tupdate 1us"}, 1e6),
+            ({"qdisc_down": "pie tupdate 1ms"}, 1e3),
+            ({"qdisc_up": "fq_pie flows 65536 tupdate 1ms"}, 65_536e3),
+            ({"service_interval_up": "100us", "service_interval_down": "1ms"}, 11e3),
+            ({"qdisc_up": "prio ; qdisc parent 1:1 pie tupdate 1ms ; qdisc parent 1:2 pie tupdate 1ms"}, 2e3),
+        ],
+        ids=lambda value: next(iter(value.values())) if isinstance(value, dict) else "",
+    )
+    def test_what_is_done_by_the_clock_is_reckoned(self, changes: dict[str, str], updates: float) -> None:
+        def packets(text: dict[str, str]) -> float:
+            return float(json.loads(_native.estimate(json.dumps({"duration": "10s", **text})))["packets"])
+
+        idle = {"qdisc_up": "pfifo", "qdisc_down": "pfifo"}
+        assert packets(idle | changes) - packets(idle) == pytest.approx(updates * 10 / 10, rel=0.2)
+        if updates > 1e7:
+            with pytest.raises(sojourn.ParamError, match="packets, but at most 10.11 are allowed, which take a day"):
+                Scenario.from_json(json.dumps(idle | changes | {"duration": "86400s"})).normalized()
+
 
 #: Timers and sizes of which a tiny one makes work without end, and what the sentence about it names.
 TINY: dict[str, tuple[dict[str, object], str]] = {
     "pie": ({"qdisc_up": "pie tupdate 1ns"}, "pie.tupdate is 1ns"),
+    "dualpi2": ({"qdisc_up": "dualpi2 tupdate 1ns"}, "dualpi2.tupdate is 1ns"),
     "bins": ({"sample_interval": "1ns"}, "sample_interval is 1ns"),
     "rtt": ({"rtt": "1ns"}, "rtt is 1ns"),
     "min_rto": ({"tcp": {"min_rto": "1ns"}}, "tcp.min_rto is 1ns"),

@@ -170,6 +170,27 @@ def test_repeated_run_prints_one_object(cli: Cli) -> None:
     assert len(found["disciplines"][0]["runs"]) == 3
 
 
+def test_what_was_not_measured_has_no_value(cli: Cli) -> None:
+    words = ("voip", "--duration", "1s", "--repeat", "2", "--workers", "1")
+    [row] = [line.split("  ") for line in cli("compare", *words, "--qdisc", "codel").stdout.splitlines()][4:5]
+    assert [cell.strip() for cell in row if cell.strip()][3:7] == ["-", "-", "1.000 [1.000, 1.000]", "-"]
+    [one] = json.loads(cli("compare", *words, "--qdisc", "codel", "--json").stdout)["disciplines"]
+    for metric in ("induced_latency_ms", "rtt_p95_ms", "jain_down", "probe_loss"):
+        assert one["summary"].get(metric, {"n": 0, "mean": None})["mean"] is None
+    assert one["summary"]["jain_up"]["mean"] == 1.0
+    assert re.search(r"^fairness \(Jain\) +1\.000 +-$", cli("run", "voip", "--duration", "1s").stdout, re.MULTILINE)
+
+
+def test_a_run_says_what_its_flusher_did(cli: Cli, tmp_path: Path) -> None:
+    flow = '[[flows]]\nname = "one"\ndirection = "up"\n'
+    (tmp_path / "x.toml").write_text(f'duration = "20s"\nup = "5mbit"\nqdisc_up = "pfifo limit 200"\n{flow}[flusher]\n')
+    text = cli("run", str(tmp_path / "x.toml")).stdout
+    found = json.loads(cli("run", str(tmp_path / "x.toml"), "--json").stdout)["flusher"]
+    assert found["flushes"] > 0
+    sums = f"flusher at {found['at']}, {found['mode']}: {found['flushes']} flushes, {found['packets']:,} packets"
+    assert sums in text
+
+
 def test_compare_is_the_same_with_any_number_of_workers(cli: Cli) -> None:
     words = ("compare", "rrul", "--qdisc", "pfifo", "--qdisc", "fq_codel", "--repeat", "2", *SHORT, "--json")
     assert cli(*words, "--workers", "1").stdout == cli(*words, "--workers", "2").stdout

@@ -153,6 +153,12 @@ REFUSED: dict[str, tuple[bytes, list[str]]] = {
     "thousands of digits": (b'{"version": 4, "x_values": [%s]}' % (b"9" * 5000), ["not JSON"]),
     "a negative length": (json.dumps(changed(metadata={"LENGTH": -5})).encode(), ["metadata.LENGTH", "-5"]),
     "a length in words": (json.dumps(changed(metadata={"LENGTH": "long"})).encode(), ["metadata.LENGTH", "long"]),
+    "a long title": (
+        json.dumps(changed(metadata={"TITLE": "t" * 70_000})).encode(),
+        ["of metadata", "a text of 70000 characters", "at most 65536"],
+    ),
+    "a long name": (json.dumps(changed(results={"a" * 1001: [1] * 6})).encode(), ["1001 characters", "at most 1000"]),
+    "a long name of no list": (json.dumps(changed(results={"a" * 900: 5})).encode(), ["results['aaa", "a list"]),
     "half a character": (
         b'{"version": 4, "x_values": [], "results": {"\\ud800": []}, "metadata": {}}',
         ["results", "ud800", "no text"],
@@ -214,6 +220,11 @@ def test_control_characters_do_not_reach_the_terminal(cli: Cli, tmp_path: Path) 
     shown = cli("import", "x.flent").stdout
     assert "gone" in shown
     assert not any(ord(c) < 32 and c != "\n" for c in shown)
+
+
+def test_a_long_title_is_cut_where_it_is_shown(cli: Cli, tmp_path: Path) -> None:
+    put(tmp_path, changed(metadata={**SMALL["metadata"], "TITLE": "t" * 60_000}, results={"s" * 900: [1] * 6}))
+    assert max(map(len, cli("import", "x.flent").stdout.splitlines())) < 400
 
 
 JSON_LIKE = st.recursive(

@@ -19,8 +19,10 @@ import pytest
 
 from sojourn import api, files, runner
 from sojourn.errors import ParamError, SojournError
+from sojourn.store import index
 from sojourn.store.folder import ResultFolder
 from sojourn.store.run_store import RunStore
+from sojourn.view import source
 from tests import optional
 from tests.conftest import Cli, assert_one_sentence
 
@@ -176,6 +178,13 @@ def test_an_exchange_that_was_cut_off_is_completed(phase: str, tmp_path: Path) -
         (new.path / "table.md").replace(tmp_path / "o/table.md")
         (tmp_path / "o/folder.json").write_text(json.dumps(mark))
     new._release()
+    (tmp_path / "o/index.json").write_text("{}")
+    before = tree(tmp_path / "o")
+    with pytest.raises(SojournError, match="files of old and of new results.* give the command that wrote them again"):
+        index.load(tmp_path / "o")
+    assert "old and of new" in (source.Source(path=tmp_path / "o", opened=tmp_path / "o").error or "")
+    assert tree(tmp_path / "o") == before
+    (tmp_path / "o/index.json").unlink()
     with pytest.raises(ParamError, match="there already"):
         ResultFolder(tmp_path / "o", plan="third")
     assert tree(tmp_path / "o").keys() == {"folder.json", "plan.json", "table.md", "table.csv"}

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import gzip
 import os
 import tarfile
 import tempfile
+import tracemalloc
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -14,6 +17,7 @@ from hypothesis import strategies as st
 
 from sojourn.errors import ParamError, SojournError
 from sojourn.kernel import config, edits, source
+from sojourn.kernel import tree as kernel_tree
 from sojourn.kernel.edits import Edit, Unless
 from tests.miniature import LINES, archive, entry, files, tree
 from tests.miniature import source as miniature
@@ -105,6 +109,15 @@ HOSTILE = {
     "a hard link": ([entry("l/a", kind=tarfile.LNKTYPE, leads_to="/etc/passwd")], "neither a file"),
     "a device": ([entry("l/a", kind=tarfile.CHRTYPE)], "neither a file"),
     "a pipe": ([entry("l/a", kind=tarfile.FIFOTYPE)], "neither a file"),
+    "a chain of links": (
+        [entry(f"l/{n}", kind=tarfile.SYMTYPE, leads_to=str(n + 1)) for n in range(5000)],
+        "'l/0' leads out",
+    ),
+    "a long path": ([entry("l/" + "a/" * 1500 + "x", "x")], "1502 deep, but must lie at most 64 deep"),
+    **{f"the time {time}": ([entry("l/a", "x", mtime=time)], "after 1970") for time in ("1e300", "-1e300", "inf")},
+    "a file with holes": ([entry("l/a", "x", GNU_sparse_major="1", GNU_sparse_minor="0")], "holes"),
+    "a file with holes, of old": ([entry("l/a", kind=tarfile.GNUTYPE_SPARSE)], "holes"),
+    "many headers": ([entry("l/a", kind=tarfile.XGLTYPE)] * 5000, "too many headers"),
     "a file twice": ([entry("l/a", "x"), entry("l/a", "y")], "twice"),
     "two folders": ([entry("l/a", "x"), entry("m/a", "x")], "'m' beside 'l'"),
 }
@@ -119,6 +132,69 @@ def test_a_hostile_archive_is_refused(tmp_path: Path, name: str) -> None:
         source.unpack(archive(outside / "a.tar", entries), outside / "out")
     assert not [path for path in tmp_path.rglob("evil") if not path.resolve().is_relative_to(outside / "out")]
     assert sorted(path.name for path in outside.iterdir()) == ["a.tar", "out"]
+
+
+LONG = {
+    "a name": tarfile.GNUTYPE_LONGNAME,
+    "a link": tarfile.GNUTYPE_LONGLINK,
+    "attributes": tarfile.XHDTYPE,
+    "attributes of all": tarfile.XGLTYPE,
+}
+
+
+@pytest.mark.parametrize("kind", LONG.values(), ids=LONG)
+def test_a_header_of_gigabytes_is_not_believed(tmp_path: Path, kind: bytes) -> None:
+    header = tarfile.TarInfo("l/a")
+    header.size, header.type = 7_000_000_000, kind
+    path = tmp_path / "a.tar.gz"
+    with gzip.open(path, "wb", compresslevel=1) as file:
+        file.write(header.tobuf())
+        for _ in range(64):
+            file.write(bytes(1 << 20))
+    tracemalloc.start()
+    try:
+        with pytest.raises(SojournError, match="a header of 7000000000 bytes is in it, but each must have at most"):
+            source.unpack(path, tmp_path / "out")
+        assert tracemalloc.get_traced_memory()[1] < 32 << 20
+    finally:
+        tracemalloc.stop()
+
+
+def test_a_source_that_does_not_fit_ends_before_the_rest_is_unpacked(tmp_path: Path) -> None:
+    entries = [entry(f"l/{name}", text) for name, text in files(**{"arch/um/Kconfig": "config HZ\n"}).items()]
+    path = archive(tmp_path / "a.tar", [*entries, entry("l/late", "x")])
+    words = r"changes the 100 ticks a second in arch/um/Kconfig, and that line is there 0 times, but must be there once"
+    with pytest.raises(SojournError, match=words):
+        source.unpack(path, tmp_path / "out", check=edits.check)
+    assert not (tmp_path / "out/l/late").exists()
+
+
+def test_no_edit_is_made_through_a_link(tmp_path: Path) -> None:
+    tree(tmp_path / "other", LINES)
+    tree(tmp_path / "l", {name: text for name, text in LINES.items() if name != "arch/um/Kconfig"})
+    (tmp_path / "l/arch/um/Kconfig").symlink_to(tmp_path / "other/arch/um/Kconfig")
+    with pytest.raises(SojournError, match="leads out of"):
+        edits.apply(tmp_path / "l", 1000)
+    assert (tmp_path / "other/arch/um/Kconfig").read_text() == LINES["arch/um/Kconfig"]
+
+
+HOSTILE_TREES: dict[str, tuple[Callable[[Path], object], str]] = {
+    "a pipe for the Makefile": (lambda top: ((top / "Makefile").unlink(), os.mkfifo(top / "Makefile")), "Makefile"),
+    "a pipe for a file that is changed": (
+        lambda top: ((top / "arch/um/os-Linux/util.c").unlink(), os.mkfifo(top / "arch/um/os-Linux/util.c")),
+        "neither a file nor",
+    ),
+    "a terabyte of nothing": (lambda top: (top / "big").touch() or os.truncate(top / "big", 10**12), "more than 4 GB"),
+    "a deep tree": (lambda top: (top / ("a/" * 200)).mkdir(parents=True), "lies 65 deep"),
+}
+
+
+@pytest.mark.parametrize("name", HOSTILE_TREES)
+def test_a_hostile_tree_is_refused(tmp_path: Path, name: str) -> None:
+    spoil, words = HOSTILE_TREES[name]
+    spoil(tree(tmp_path / "l", files()))
+    with pytest.raises(SojournError, match=words):
+        kernel_tree.read(tmp_path / "l")
 
 
 def test_more_than_a_source_has_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -228,15 +304,17 @@ def test_a_newer_kernel_that_asks_the_processor_needs_no_room(tmp_path: Path) ->
 
 def test_edits_of_one_file_follow_each_other_and_keep_every_byte(tmp_path: Path) -> None:
     (tmp_path / "a").write_bytes(b"one \xe4\r\ntwo\n")
-    first = Edit(file="a", pattern="one", replacement="two", why="first")
-    second = Edit(file="a", pattern="^two ", replacement="three ", why="second")
-    never = Edit(file="a", pattern="four", replacement="", why="x", unless=Unless(file="a", pattern="two", why="y"))
+    first = Edit(file="a", what="x", pattern="one", replacement="two", why="first")
+    second = Edit(file="a", what="x", pattern="^two ", replacement="three ", why="second")
+    never = Edit(
+        file="a", what="x", pattern="four", replacement="", why="x", unless=Unless(file="a", pattern="two", why="y")
+    )
     assert edits.apply(tmp_path, 100, [first, second, never]) == ("a",)
     assert (tmp_path / "a").read_bytes() == b"three \xe4\r\ntwo\n"
 
 
 def test_a_reason_may_be_reworded_and_nothing_else() -> None:
-    one = Edit(file="a", pattern="b", replacement="c", why="d", unless=Unless(file="e", pattern="f", why="g"))
+    one = Edit(file="a", what="x", pattern="b", replacement="c", why="d", unless=Unless(file="e", pattern="f", why="g"))
     reworded = replace(one, why="other", unless=Unless(file="e", pattern="f", why="other"))
     assert edits.as_text([reworded]) == edits.as_text([one])
     for change in ({"file": "x"}, {"pattern": "x"}, {"replacement": "x"}, {"unless": None}):

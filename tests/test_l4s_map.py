@@ -106,7 +106,9 @@ def test_bbr3_with_ecn_is_told_that_marks_are_shallow_and_the_others_have_their_
     assert "ecn_low" not in without["tcp"]
     plane = plan([("bbr3-ecn", "cubic"), ("prague", "cubic")], ["fifo"], ["burst-rtt"])
     cells = [found(one, 40.0, 41.0) for one in plane.cells()]
-    text = document(cells, plane, images="figures", command="sojourn l4s map", repeat=2, seed=1, duration="30s")
+    text = document(
+        cells, plane, images="figures", command="sojourn l4s map", repeat=2, seed=1, duration="30s", **MADE_BY
+    )
     assert "BBRv3 with ECN has `tcp.ecn_low`" in text
 
 
@@ -144,6 +146,10 @@ def test_an_axis_may_have_other_values_in_other_units() -> None:
     }
 
 
+MADE_BY = {"prague_version": "0.6", "tcp_variant": "linux-6.1"}
+WIDE = {"rate": [f"{n}mbit" for n in range(1, 17)], "burst": [f"{n}ms" for n in range(16)]}
+
+
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [
@@ -159,6 +165,16 @@ def test_an_axis_may_have_other_values_in_other_units() -> None:
         (["--axis", "rtt=5ms", "--axis", "rtt=6ms"], "axis rtt is given twice, but must be given once"),
         (["--axis", "l4s-flows=1.5"], "axis l4s-flows is '1.5', but each value must be a whole number from 1 to 100"),
         (["--axis", "burst=101ms"], "axis burst is '101ms', but each value must be a number from 0 to 100 with ms or "),
+        (
+            ["--axis", "rtt=" + ",".join(f"{n}ms" for n in range(1, 18))],
+            "axis rtt has 17 values, but must have at most 16",
+        ),
+        (
+            [word for control in SENDERS for word in ("--pair", f"{control}/cubic")]
+            + [word for name in ("rate", "burst") for word in ("--axis", f"{name}=" + ",".join(WIDE[name]))],
+            "the map has ",
+        ),
+        (["--plane", "rtts", "--repeat", "999999"], "the plan has "),
         (["--duration", "long"], "duration"),
     ],
 )
@@ -285,6 +301,8 @@ def test_the_command_writes_all_that_it_says_and_goes_on(tmp_path: Path, capsys:
     assert main([*COMMAND, "--out", str(out), "--json", "--force"]) == 0
     again = json.loads(capsys.readouterr().out)
     assert (again["format"], len(again["cells"])) == ("sojourn-l4s-map/1", 8)
+    assert {name: again[name] for name in MADE_BY} == MADE_BY
+    assert "Prague is version 0.6, and TCP otherwise" in (out / "map.md").read_text(encoding="utf-8")
     assert (out / "map.csv").read_bytes() == before
 
 
@@ -292,7 +310,7 @@ def test_the_page_keeps_to_lines_of_120_characters() -> None:
     made = plan([("reno", "cubic")], ["fifo"], ["burst-rtt"])
     cells = [found(cell, 40.0, 41.0) for cell in made.cells()]
     command = "sojourn l4s map" + " --pair prague/cubic" * 9
-    text = document(cells, made, images="figures", command=command, repeat=2, seed=1, duration="30s")
+    text = document(cells, made, images="figures", command=command, repeat=2, seed=1, duration="30s", **MADE_BY)
     assert all(len(line) <= 120 for line in text.splitlines() if not line.startswith("|"))
     assert "`bfifo limit BYTES`" in text
     assert command in text.replace(" \\\n    ", " ")

@@ -86,6 +86,13 @@ def test_a_guest_that_says_something_and_hangs_is_quoted(tmp_path: Path) -> None
         guest.carry_out(JOB, kernel, seed=1, bound_s=1.0)
 
 
+def test_last_words_that_are_cut_say_so(tmp_path: Path) -> None:
+    (tmp_path / "console.log").write_text("word " * 150 + "the flusher ended too early")
+    assert guest._last_words(tmp_path).startswith("; its last words: word word")
+    (tmp_path / "console.log").write_text("word " * 500 + "the flusher ended too early")
+    assert guest._last_words(tmp_path).startswith("; its last words: ... word word")
+
+
 def test_the_last_words_of_a_kernel_are_in_the_sentence(tmp_path: Path) -> None:
     kernel = script(tmp_path / "linux", "echo 'Kernel panic - not syncing: No working init found.'; exit 134")
     with pytest.raises(SojournError) as caught:

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import time
+from io import BytesIO
+
 import polars as pl
 import pytest
 from matplotlib.figure import Figure
 from matplotlib.patches import Polygon
+from matplotlib.text import Text
+from PIL import Image
 
 from sojourn import plots
 from sojourn.plots import style
@@ -133,6 +138,23 @@ def test_figures_are_the_same_bytes_each_time() -> None:
         assert one == other
     with pytest.raises(ValueError, match="gif"):
         plots.to_bytes(plots.latency_goodput(runs(WIDE)), "gif")
+
+
+def test_what_is_long_in_the_input_is_cut_in_the_picture() -> None:
+    frame = runs(WIDE).with_columns(pl.col("qdisc") + pl.lit(" limit 10240 flows 1024" * 400))
+    figure = plots.latency_goodput(frame, title="t" * 9000)
+    assert max(len(text.get_text()) for text in figure.findobj(Text)) > 8000
+    began = time.monotonic()
+    picture = Image.open(BytesIO(plots.to_bytes(figure, "png")))
+    assert picture.width < 8000
+    assert picture.height < 2000
+    assert max(len(text.get_text()) for text in figure.findobj(Text)) == 160
+    assert time.monotonic() - began < 10
+
+
+def test_a_picture_of_many_lines_has_a_bounded_number_of_pixels() -> None:
+    picture = Image.open(BytesIO(plots.to_bytes(Figure(figsize=(100, 200)), "png")))
+    assert 10_000_000 < picture.width * picture.height < 41_000_000
 
 
 def test_each_discipline_has_its_own_colour_and_marker() -> None:

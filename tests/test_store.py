@@ -315,7 +315,9 @@ def test_compare_with_a_store_is_compare(inside: Cli, tmp_path: Path) -> None:
 def test_folder_of_a_comparison_finds_its_store(inside: Cli, tmp_path: Path) -> None:
     inside(*COMPARE, "--out", "below/o", "--store", "s")
     assert not (tmp_path / "below/o/runs").exists()
-    inside("plot", "cdf", "below/o", "--out", "x.svg")
+    refused = inside("plot", "cdf", "below/o", "--out", "x.svg", status=2)
+    assert_one_sentence(refused, "outside of below/o", "name it with --store")
+    inside("plot", "cdf", "below/o", "--out", "x.svg", "--store", "s")
 
 
 def test_comparison_that_was_stopped_goes_on(inside: Cli, tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ import sys
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -281,10 +281,15 @@ def test_a_record_is_that_of_the_run(client: Client, results: Path) -> None:
         ("/api/series/0/{id}?points=3", 400, "points is 3, but must be from 4 to 8000"),
         ("/api/series/0/{id}?points=many", 400, "points is 'many', but must be a whole number"),
         ("/api/series/0/{id}?from=nan", 400, "from is 'nan', but must be a number of seconds"),
-        ("/api/series/9/{id}", 404, "there is no such run"),
+        ("/api/series/9/{id}", 404, "there is no such folder"),
         ("/api/series/0/../../etc", 404, "there is nothing at this address"),
         ("/api/run/0/" + "f" * 32, 404, "there is no such run"),
         ("/api/comparison/9", 404, "there is no such folder"),
+        *(
+            (f"/api/{what}", 400, f"the folder is '{'9' * 40}', but must be a whole number")
+            for what in (f"comparison/{'9' * 5000}", f"run/{'9' * 5000}/x", f"cdf/{'9' * 5000}/x")
+        ),
+        ("/api/series/-1/x", 400, "the folder is '-1', but must be a whole number"),
     ],
 )
 def test_what_cannot_be_answered_is_a_sentence(
@@ -348,6 +353,116 @@ def test_a_damaged_index_or_claims_file_is_said_and_stops_nothing(results: Path,
         [claims] = client.ask("/api/claims").json["folders"]
         assert claims["claims"] == []
         assert "claims.json cannot be read" in claims["error"]
+
+
+def test_more_claims_than_a_folder_has_are_refused_at_once(results: Path, tmp_path: Path) -> None:
+    shutil.copytree(results, tmp_path / "x")
+    claim = {"id": "a-1", "section": "", "says": "", "verdict": "holds", "value": 1, "low": None, "high": None}
+    (tmp_path / "x/claims.json").write_text(json.dumps([claim | {"unit": "", "reason": ""}] * 10_001))
+    with serving(tmp_path / "x") as client:
+        [claims] = client.ask("/api/claims").json["folders"]
+        assert "is a list of 10001, but must be a list of at most 10000" in claims["error"]
+
+
+def leave(kind: str, folder: Path, other: Path) -> None:
+    """Have a folder of results lead to the runs of another one."""
+    if kind.startswith("index"):
+        plain = json.loads((folder / "index.json").read_text())
+        plain["store"] = str(other / "runs") if kind == "index, absolute" else f"../{other.name}/runs"
+        (folder / "index.json").write_text(json.dumps(plain))
+        return
+    place = {"runs": folder / "runs", "claims": folder / "claims.json", "index itself": folder / "index.json"}
+    path = place.get(kind) or next((folder / "runs").glob("?" * 32))
+    target = other / path.relative_to(folder)
+    if kind in {"run.json", "series.parquet"}:
+        path, target = path / kind, target / kind
+    if path.is_dir():
+        shutil.rmtree(path)
+    else:
+        path.unlink(missing_ok=True)
+    path.symlink_to(target)
+
+
+@pytest.mark.parametrize("kind", ["index, absolute", "index, upwards", "runs", "a run", "run.json", "series.parquet"])
+def test_nothing_outside_of_the_folder_that_was_opened_is_shown(
+    results: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], kind: str
+) -> None:
+    shutil.copytree(results, tmp_path / "secret")
+    shutil.copytree(results, tmp_path / "x")
+    shutil.copy(results / "compare.json", tmp_path / "secret/claims.json")
+    leave(kind, tmp_path / "x", tmp_path / "secret")
+    whole = kind.startswith(("index", "runs"))
+    with serving(tmp_path / "x") as client:
+        found = client.ask("/api/runs").json
+        assert found["rows"] == (0 if whole else 3)
+        [broken] = found["broken"]
+        assert ("outside of" if whole else "is a symbolic link") in broken["why"]
+        if not whole:
+            assert client.ask(f"/api/run/0/{broken['id']}").status == 422
+    words = ["plot", "cdf", str(tmp_path / "x"), "--out", str(tmp_path / "x.svg")]
+    assert main(words) == 2
+    assert ("outside of" if whole else "is a symbolic link") in capsys.readouterr().err
+    if whole:
+        assert main([*words, "--store", str(tmp_path / "secret/runs")]) == 0
+        [seen] = source.find(tmp_path / "x", tmp_path / "secret")
+        assert len(seen.ids()) == 4
+        # What was opened is the folder above: both are in it.
+        assert all(len(one.ids()) == 4 for one in source.find(tmp_path))
+
+
+@pytest.mark.parametrize("name", ["index.json", "claims.json"])
+def test_a_file_of_results_is_no_link_to_another_folder(results: Path, tmp_path: Path, name: str) -> None:
+    for folder in ("secret", "x"):
+        shutil.copytree(results, tmp_path / folder)
+    (tmp_path / "x" / name).unlink(missing_ok=True)
+    (tmp_path / "secret/claims.json").write_text("[]")
+    (tmp_path / "x" / name).symlink_to(tmp_path / "secret" / name)
+    with pytest.raises(SojournError, match="leads out of"):
+        index.load(tmp_path / "x")
+    (tmp_path / "above").mkdir()
+    (tmp_path / "above/link").symlink_to(tmp_path / "secret")
+    with pytest.raises(SojournError, match="holds no results"):
+        source.find(tmp_path / "above")
+
+
+#: A server with few descriptors, which ends with its input.
+SERVER = """
+import resource, sys, threading
+from pathlib import Path
+from sojourn.view import guests, server, source
+resource.setrlimit(resource.RLIMIT_NOFILE, (256, 256))
+guests.MOST_S = 3.0
+opened = server.listen("127.0.0.1", 0)
+port = opened.getsockname()[1]
+view = server.View(title="t", sources=source.find(Path(sys.argv[1])), token="t", port=port)
+running = server.runner(view)
+print(port, flush=True)
+threading.Thread(target=lambda: (sys.stdin.read(), setattr(running, "should_exit", True))).start()
+running.run(sockets=[opened])
+"""
+
+
+def test_connections_without_the_token_neither_last_nor_keep_others_out(results: Path) -> None:
+    words = [sys.executable, "-c", SERVER, str(results)]
+    pipe = subprocess.PIPE
+    with subprocess.Popen(words, stdin=pipe, stdout=pipe, stderr=pipe, text=True) as running, ExitStack() as held:
+        assert running.stdout is not None
+        client = Client(int(running.stdout.readline()), "t")
+        silent = []
+        for number in range(400):
+            one = held.enter_context(socket.create_connection(("127.0.0.1", client.port), timeout=10))
+            silent.append(one)
+            if number % 2:
+                with suppress(ConnectionError):
+                    one.sendall(b"GET / HTTP/1.1\r\nX-Slow: ")
+        began = time.monotonic()
+        assert client.ask("/api/about").status == 200
+        assert time.monotonic() - began < 3
+        for one in silent:
+            with suppress(ConnectionResetError):
+                assert one.recv(1) == b""
+        assert client.ask("/api/about").status == 200
+        assert running.communicate("", timeout=20)[1] == ""
 
 
 def test_what_is_being_made_is_seen_as_it_grows(results: Path, tmp_path: Path) -> None:

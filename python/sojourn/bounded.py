@@ -8,6 +8,7 @@ and what is wrong with it. What the values mean is for the reader to check (`soj
 from __future__ import annotations
 
 import bz2
+import errno
 import gc
 import gzip
 import json
@@ -33,6 +34,8 @@ MOST_TEXT = 256 << 20
 MOST_TOML = 1 << 20
 #: Most values of a JSON text. Each takes up to a hundred bytes of memory.
 MOST_VALUES = 20_000_000
+#: Most characters of one text in JSON: a scenario of ten thousand flows has a few millions.
+MOST_CHARACTERS = 16 << 20
 #: How deep values may lie in one another; ours lie less than ten deep.
 MOST_DEPTH = 64
 #: Numbers that count must be below this.
@@ -86,6 +89,25 @@ def check_stream(path: Path) -> None:
         _cannot(path)(getattr(error, "strerror", None) or str(error))
     if named:
         _cannot(path)("it is a pipe with a name, and no regular file")
+
+
+def leads_out(path: Path, folder: Path) -> bool:
+    """Tell whether a path that a foreign file names, or a symbolic link on it, leads out of a folder."""
+    try:
+        os.stat(path)  # noqa: PTH116
+    except OSError as error:
+        # More links, one after the other, than the system follows; to follow them here takes a call for each.
+        if error.errno == errno.ELOOP:
+            return True
+    except ValueError:
+        return True
+    return not Path(os.path.realpath(path)).is_relative_to(os.path.realpath(folder))
+
+
+def check_inside(path: Path, folder: Path) -> None:
+    """Raise `SojournError` if a path leads out of a folder."""
+    if leads_out(path, folder):
+        _cannot(path)(f"it leads out of {folder}, the folder that was opened")
 
 
 def read_text(path: Path, most: int = MOST_TEXT) -> str:
@@ -185,8 +207,11 @@ def _no_collections() -> Iterator[None]:
             gc.enable()
 
 
-def check_values(found: Any, refuse: Refuse) -> None:
-    """Refuse values that lie too deep, or cannot be written again: numbers without end, halves of characters."""
+def check_values(found: Any, refuse: Refuse, longest: int = MOST_CHARACTERS) -> None:
+    """Refuse values that lie too deep, or cannot be written again: numbers without end, halves of characters.
+
+    A text has at most `longest` characters.
+    """
     level: list[Any] = [[found]]
     deep = -1
     while level:
@@ -197,7 +222,7 @@ def check_values(found: Any, refuse: Refuse) -> None:
         for group in level:
             values = group
             if isinstance(group, dict):
-                _check_texts(group, refuse)
+                _check_texts(list(group), refuse, longest)
                 values = list(group.values())
             kinds = set(map(type, values))
             if kinds & {dict, list}:
@@ -207,11 +232,14 @@ def check_values(found: Any, refuse: Refuse) -> None:
             if int in kinds and any(abs(value) >= _WHOLE_END for value in values if type(value) is int):
                 refuse("it holds a number that is too large")
             if str in kinds:
-                _check_texts((value for value in values if type(value) is str), refuse)
+                _check_texts([value for value in values if type(value) is str], refuse, longest)
         level = inner
 
 
-def _check_texts(texts: Any, refuse: Refuse) -> None:
+def _check_texts(texts: list[str], refuse: Refuse, longest: int) -> None:
+    characters = max(map(len, texts), default=0)
+    if characters > longest:
+        refuse(f"it holds a text of {characters} characters, but each must have at most {longest}")
     try:
         "".join(texts).encode()
     except UnicodeEncodeError:

@@ -132,12 +132,14 @@ def spelled(pattern: str, rule: str) -> Check:
     return check
 
 
-def list_of(inner: Check, least: int = 0) -> Check:
+def list_of(inner: Check, least: int = 0, most: int = MOST_WHOLE) -> Check:
     """Return what takes a list, each of whose values is so."""
 
     def check(value: Any, where: str) -> None:
         if not isinstance(value, list) or len(value) < least:
             _misfit(value, where, "a list" if least == 0 else f"a list of at least {least}")
+        if len(value) > most:
+            _misfit(value, where, f"a list of at most {most}")
         for place, one in enumerate(value):
             inner(one, f"{where}[{place}]")
 

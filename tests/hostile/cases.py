@@ -114,6 +114,39 @@ def store(material: Material, rng: Random) -> list[str]:
     return _reading(rng, run.parent)
 
 
+def outside(material: Material, rng: Random) -> list[str]:
+    """Return a command that reads a folder of results, which leads out of it or is half exchanged."""
+    shutil.copytree(material / "good", "good")
+    shutil.copytree(material / "good", "secret")
+    index = json.loads(Path("good/index.json").read_text())
+    run = rng.choice(sorted(Path("good/runs").glob("*/run.json")))
+    match rng.randrange(6):
+        case 0:
+            index["store"] = rng.choice(("../secret/runs", str(Path("secret/runs").resolve()), "/", "x" * 5000, "\0"))
+        case 1:
+            path = rng.choice((Path("good/runs"), run.parent))
+            shutil.rmtree(path)
+            path.symlink_to(Path("secret", path.relative_to("good")).resolve())
+        case 2:
+            path = rng.choice((run, run.with_name("series.parquet"), Path("good/index.json"), Path("good/claims.json")))
+            path.unlink()
+            path.symlink_to(Path("secret", path.relative_to("good")).resolve())
+        case 3:
+            mark = {"format": "sojourn-folder-mark/1", "files": ["index.json"], "exchange": rng.choice(("move", "x"))}
+            Path("good/.new").mkdir()
+            Path("good/.new/folder.json").write_text(json.dumps(mark))
+        case 4:
+            claims = json.loads(Path("good/claims.json").read_text())
+            Path("good/claims.json").write_text(json.dumps(claims * 20_000))
+        case _:
+            for cell in index["cells"]:
+                cell["qdisc"] = f"{cell['qdisc']} {'limit 10240 ' * 800}"
+            index["title"] = "t" * 9000
+    if not Path("good/index.json").is_symlink():
+        Path("good/index.json").write_text(json.dumps(index))
+    return _reading(rng, run.parent)
+
+
 def parquet(material: Material, rng: Random) -> list[str]:
     """Return a command that reads damaged Parquet under a right checksum."""
     shutil.copytree(material / "good", "good")
@@ -219,6 +252,7 @@ def script(material: Material, rng: Random) -> list[str]:
 KINDS: tuple[tuple[Case, int], ...] = (
     (command_line, 30),
     (store, 20),
+    (outside, 6),
     (parquet, 12),
     (whole_record, 6),
     (experiment, 10),

@@ -1,6 +1,6 @@
 //! What a discipline may hold, and what it takes while it is empty: known before it is built.
 
-use sojourn_units::Bytes;
+use sojourn_units::{Bytes, Duration};
 
 /// The smallest Ethernet frame: what a limit in bytes is counted in packets by.
 const LEAST_FRAME: u64 = 60;
@@ -18,6 +18,8 @@ pub struct Footprint {
     pub queues: u64,
     /// Memory that it takes from the beginning.
     pub empty: Bytes,
+    /// What it does by the clock in a second, packets or none: updates of each queue.
+    pub updates: u64,
 }
 
 impl Footprint {
@@ -26,6 +28,16 @@ impl Footprint {
             packets,
             queues,
             empty: Bytes::new(queues * QUEUE_BYTES + buckets * BUCKET_BYTES),
+            updates: 0,
+        }
+    }
+
+    /// The same of a discipline that updates so many queues at intervals.
+    pub(crate) fn updating(self, queues: u64, every: Duration) -> Self {
+        let times = 1_000_000_000 / every.as_nanos().max(1);
+        Self {
+            updates: times * queues,
+            ..self
         }
     }
 }

@@ -56,6 +56,9 @@ const PACKET_S: f64 = 0.6e-6;
 const BIN_S: f64 = 0.3e-6;
 const PAIR_S: f64 = 20e-9;
 
+/// What is done by the clock, whether there are packets or not, takes this part of the time of a packet.
+const BY_CLOCK: f64 = 0.1;
+
 /// Links beside those that are there for each round-trip time and station.
 const LINKS: f64 = 6.0;
 /// Packets by which a connection begins and ends, in each direction.
@@ -97,6 +100,8 @@ struct Way {
     delay_s: f64,
     /// Packets that all queues on it hold.
     queues: f64,
+    /// What they do by the clock in a second.
+    updates: f64,
     /// Segments that are full, and those of thin streams, with the least of their frames.
     full: f64,
     thin: f64,
@@ -110,7 +115,8 @@ impl Way {
     /// Of the path in one direction: its rate is that of the bottleneck, or of the cell where that is lower.
     fn new(s: &Scenario, b: &BottleneckScenario) -> Self {
         let mut bps = b.rate.as_bps() as f64;
-        let mut queues = b.qdisc.footprint().packets as f64;
+        let footprint = b.qdisc.footprint();
+        let (mut queues, mut updates) = (footprint.packets as f64, footprint.updates as f64);
         if s.edge_rate.is_some() {
             queues += 2.0 * f64::from(s.edge_limit);
         }
@@ -118,6 +124,7 @@ impl Way {
             let sides = topology.directed();
             let sides: Vec<_> = sides.iter().filter_map(|link| link.link.bottleneck()).collect();
             queues = sides.iter().map(|side| side.qdisc.footprint().packets as f64).sum();
+            updates = sides.iter().map(|side| side.qdisc.footprint().updates as f64).sum();
             bps = topology.carried(s.all_ends()).as_bps() as f64;
         }
         if let Some(wifi) = &s.wifi {
@@ -125,7 +132,11 @@ impl Way {
             let rates = stations.iter().flat_map(|station| [station.rate, station.rate_up]);
             bps = bps.min(rates.map(|rate| rate.nominal().as_bps()).max().unwrap_or(0) as f64);
             let nodes = stations.iter().map(|station| &station.node);
-            queues += nodes.chain([&wifi.cell.access_point]).map(held).sum::<f64>();
+            for node in nodes.chain([&wifi.cell.access_point]) {
+                queues += held(node);
+                let above = node.above_driver();
+                updates += above.map_or(0.0, |qdisc| 4.0 * qdisc.footprint().updates as f64);
+            }
         }
         let rtts = s.flows.iter().map(|f| f.rtt).chain(s.probes.iter().map(|p| p.rtt));
         let rtts = rtts
@@ -137,6 +148,7 @@ impl Way {
             burst: b.burst.get() as f64,
             delay_s: delay.as_secs_f64(),
             queues,
+            updates,
             full: 0.0,
             thin: 0.0,
             thin_frame: f64::INFINITY,
@@ -253,6 +265,7 @@ impl Estimate<'_> {
                 "shorten duration or lower the rates",
             );
         }
+        packets += self.by_clock() * BY_CLOCK;
         let traffic = (s.flows.len() + s.probes.len()) as f64;
         let seconds = packets * PACKET_S + self.bins * (traffic + LINKS) * BIN_S + traffic * traffic * PAIR_S;
         let memory = self.parts.iter().fold(0u64, |sum, part| sum.saturating_add(part.bytes));
@@ -262,6 +275,19 @@ impl Estimate<'_> {
             memory,
             parts: self.parts,
         }
+    }
+
+    /// What queues and bottlenecks do by the clock: updates of a probability, and turns of a shared medium.
+    fn by_clock(&self) -> f64 {
+        let s = self.s;
+        let mut per_second: f64 = self.ways.iter().map(|way| way.updates).sum();
+        for direction in Direction::ALL {
+            let interval = s.bottleneck(direction).service_interval;
+            if !interval.is_zero() {
+                per_second += 1.0 / interval.as_secs_f64();
+            }
+        }
+        per_second * (s.lead + s.duration).as_secs_f64()
     }
 
     fn part(&mut self, what: String, bytes: f64, remedy: &'static str) {

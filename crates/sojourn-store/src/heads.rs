@@ -162,6 +162,16 @@ fn row(store: &Path, name: &str) -> Row {
 }
 
 fn known(folder: &Path, name: &str) -> Result<Known, String> {
+    // A link may lead out of the store, and a store may be somebody else's.
+    for (what, path) in [
+        ("its folder", folder),
+        ("run.json", &folder.join("run.json")),
+        ("series.parquet", &folder.join("series.parquet")),
+    ] {
+        if path.is_symlink() {
+            return Err(format!("{what} is a symbolic link"));
+        }
+    }
     let bytes = read(&folder.join("run.json"))?;
     let head: Head = serde_json::from_slice(&bytes).map_err(|error| format!("run.json: {error}"))?;
     if head.format != FORMAT {

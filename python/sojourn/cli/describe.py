@@ -6,7 +6,8 @@ from typing import Any
 
 from sojourn import tables
 from sojourn.cli import traffic
-from sojourn.record import Record
+from sojourn.record import FlusherRecord, Record
+from sojourn.store.metrics import measured
 from sojourn.store.run import Run
 
 
@@ -27,7 +28,7 @@ def cost(record: Record) -> str:
 
 def describe(run: Run) -> str:
     """Return the table of one run."""
-    record, summary = run.record, run.summary
+    record, summary = run.record, measured(run.summary)
     rtt, ends = summary["rtt_ms"], record["bottleneck"]
     rows = [
         _row("goodput (Mbit/s)", [summary["goodput_up_mbit"], summary["goodput_down_mbit"]]),
@@ -48,7 +49,7 @@ def describe(run: Run) -> str:
             + f"\n{rtt['count']} samples; probe loss {100 * summary['probe_loss']:.2f} %"
         )
     else:
-        echoes = "no echo probes"
+        echoes = "no echo probes" if summary["probe_loss"] is None else "no echo came back"
     flows = [
         [
             flow["name"],
@@ -65,9 +66,24 @@ def describe(run: Run) -> str:
         tables.text(["", "up", "down"], rows),
         echoes,
         *traffic.describe(record),
+        *([_flusher(record["flusher"])] if "flusher" in record else []),
         tables.text(["flow", "cc", "Mbit/s", "retransmitted", "timeouts"], flows, left=2) if flows else "no TCP flows",
     ]
     return "\n\n".join(parts)
+
+
+def _flusher(flusher: FlusherRecord) -> str:
+    """Return what a flusher did, as a table of its flows and a line of its sums."""
+    rows = [
+        [flow["name"], "yes" if flow["seen"] else "no", str(flow["flushes"]), str(flow["packets"])]
+        for flow in flusher["flows"]
+    ]
+    sums = (
+        f"flusher at {flusher['at']}, {flusher['mode']}: {flusher['flushes']} flushes, {flusher['packets']:,} packets "
+        f"({flusher['bytes']:,} bytes), {flusher['refused']} refused; {flusher['delivered']:,} packets delivered, "
+        f"{flusher['dropped']:,} dropped"
+    )
+    return tables.text(["flow", "seen", "flushes", "packets"], rows) + f"\n{sums}"
 
 
 def headline(scenario: dict[str, Any], seed: int | None = None) -> str:

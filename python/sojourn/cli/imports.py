@@ -12,6 +12,8 @@ from sojourn import tables
 if TYPE_CHECKING:
     from sojourn.interop.flent import Imported
 
+#: Most characters of a name or a title in a table.
+LONGEST = 120
 FORMAT = "sojourn-import/1"
 
 _ABOUT = """\
@@ -54,10 +56,10 @@ def handle(args: argparse.Namespace) -> int:
 def describe(imported: Imported) -> str:
     """Return the table of a data file."""
     metadata = imported.metadata
-    head = [str(metadata[key]) for key in ("NAME", "TITLE", "TIME") if metadata.get(key)]
+    head = [_cut(str(metadata[key])) for key in ("NAME", "TITLE", "TIME") if metadata.get(key)]
     columns = ("mean", "median", "p5", "p95", "p99")
     rows = [
-        [row["name"], row["unit"], str(row["count"]), *(tables.number(row[name]) for name in columns)]
+        [_cut(row["name"]), _cut(row["unit"]), str(row["count"]), *(tables.number(row[name]) for name in columns)]
         for row in imported.summary().to_dicts()
     ]
     # A file may hold anything, also what would drive a terminal.
@@ -66,6 +68,11 @@ def describe(imported: Imported) -> str:
     return "\n".join(
         "".join(c if c.isprintable() else "?" for c in line) for line in f"{words}\n\n{table}".splitlines()
     )
+
+
+def _cut(text: str) -> str:
+    """Return text as a table shows it; the file and --json have all of it."""
+    return text if len(text) <= LONGEST else f"{text[: LONGEST - 3]}..."
 
 
 def _body(imported: Imported) -> dict[str, Any]:

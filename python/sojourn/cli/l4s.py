@@ -7,10 +7,11 @@ import json
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
+from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from sojourn import rounds, runner
+from sojourn import bounds, rounds, runner
 from sojourn.cli import options
 from sojourn.lazy import chained
 
@@ -102,6 +103,7 @@ def handle(args: argparse.Namespace) -> int:
         check_target(args.document, "document", force=args.force)
     name = plan_name("l4s map", planned, args.duration, args.seed, args.repeat)
     number = len(planned) * args.repeat
+    bounds.check_plan(number)
     scenarios = _scenarios(planned, args)
     scenarios[0].normalized()
     folder = ResultFolder(args.out, force=args.force, plan=name, again=True, runs=number)
@@ -109,7 +111,9 @@ def handle(args: argparse.Namespace) -> int:
     with options.say_how_to_go_on("the same command goes on from there"):
         found = _run(planned, scenarios, args, folder)
     rows = report.rows(found.values())
-    whole = json.dumps({"format": report.FORMAT, "duration": args.duration, "cells": rows}, indent=1)
+    tcp = json.loads(scenarios[0].normalized())["tcp"]
+    made_by = {"prague_version": tcp.get("prague_version", senders.PRAGUE_VERSION), "tcp_variant": tcp["variant"]}
+    whole = json.dumps({"format": report.FORMAT, "duration": args.duration, **made_by, "cells": rows}, indent=1)
     folder.write("map.json", whole + "\n")
     folder.write("map.csv", report.csv_text(rows))
     figures = _figures(plan, found)
@@ -124,6 +128,7 @@ def handle(args: argparse.Namespace) -> int:
         repeat=args.repeat,
         seed=args.seed,
         duration=args.duration,
+        **made_by,
     )
     folder.write("map.md", page(images="figures"))
     folder.finish()
@@ -184,11 +189,13 @@ def _figures(plan: Plan, found: Mapping[Cell, Found]) -> dict[str, dict[str, byt
     from sojourn.l4s.planes import AXES, PLANES
     from sojourn.plots.coexistence import coexistence
     from sojourn.plots.save import FORMATS, to_bytes
+    from sojourn.progress import progress_bar
 
     made = {}
-    for plane in plan.planes:
-        axes = (AXES[PLANES[plane][0]].title, AXES[PLANES[plane][1]].title)
-        for pair in plan.pairs:
+    with progress_bar(len(plan.planes) * len(plan.pairs), "draw") as tick:
+        for plane, pair in product(plan.planes, plan.pairs):
+            tick()
+            axes = (AXES[PLANES[plane][0]].title, AXES[PLANES[plane][1]].title)
             panels = []
             for bottleneck in plan.bottlenecks:
                 cells = plan.of(pair, bottleneck, plane)

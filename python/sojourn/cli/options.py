@@ -346,6 +346,13 @@ def precision(args: argparse.Namespace, repeat: int) -> Precision | None:
     return None
 
 
+def add_other_store(parser: argparse.ArgumentParser) -> None:
+    """Add the option for a store that a folder of results names and that lies outside of it."""
+    parser.add_argument(
+        "--store", metavar="DIR", type=Path, help="the store that compare was given, if it is outside of the results"
+    )
+
+
 def stores(args: argparse.Namespace) -> bool:
     """Return whether a store takes the records of the runs."""
     return args.store is not None or args.out is not None

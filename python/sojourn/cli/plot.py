@@ -6,6 +6,7 @@ import argparse
 from pathlib import Path
 from typing import Any
 
+from sojourn.cli import options
 from sojourn.errors import ParamError
 from sojourn.store.cell import Cell, links
 
@@ -36,6 +37,7 @@ def add(commands: Any) -> None:
     parser.add_argument(
         "--link", metavar="DOWN/UP", help="which link, if the folder has several, such as 10/1 (Mbit/s)"
     )
+    options.add_other_store(parser)
     parser.add_argument("--force", action="store_true", help="replace FILE if it exists")
     parser.set_defaults(handler=handle)
 
@@ -51,7 +53,7 @@ def handle(args: argparse.Namespace) -> int:
         message = f"out is {str(args.out)!r}, but must end in .svg or .png"
         raise ParamError(message)
     check_target(args.out, "out", force=args.force)
-    cells = _of_link(load(args.folder).comparison.cells, args.link)
+    cells = _of_link(load(args.folder, args.store).comparison.cells, args.link)
     figure = _draw(args.figure, cells)
     write_file(args.out, plots.to_bytes(figure, file_format))
     print(args.out)

@@ -6,6 +6,8 @@ import argparse
 from pathlib import Path
 from typing import Any
 
+from sojourn.cli import options
+
 _ABOUT = """\
 Writes the HTML report of a folder that compare or reproduce has written, without running anything. The report is
 one file and needs no network.
@@ -17,6 +19,7 @@ def add(commands: Any) -> None:
     parser = commands.add_parser("report", help="write the HTML report of stored results", description=_ABOUT)
     parser.add_argument("folder", metavar="DIR", type=Path, help="a folder written with --out")
     parser.add_argument("--out", metavar="FILE", type=Path, required=True, help="the file to write")
+    options.add_other_store(parser)
     parser.add_argument("--force", action="store_true", help="replace FILE if it exists")
     parser.set_defaults(handler=handle)
 
@@ -28,7 +31,7 @@ def handle(args: argparse.Namespace) -> int:
     from sojourn.store.index import load
 
     check_target(args.out, "out", force=args.force)
-    results = load(args.folder)
+    results = load(args.folder, args.store)
     write_file(args.out, report.page(results, report.all_figures(results)))
     print(args.out)
     return 0

@@ -8,6 +8,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+from sojourn.cli import options
 from sojourn.errors import SojournError
 
 _ABOUT = """\
@@ -27,6 +28,7 @@ def add(commands: Any) -> None:
     parser.add_argument(
         "folder", metavar="DIR", type=Path, nargs="?", default=Path(), help="what to show (default: this folder)"
     )
+    options.add_other_store(parser)
     parser.add_argument("--port", metavar="N", type=_port, default=0, help="the port (default: one that is free)")
     parser.add_argument(
         "--host", metavar="ADDRESS", default="127.0.0.1", help="an address of this machine (%(default)s)"
@@ -56,7 +58,7 @@ def handle(args: argparse.Namespace) -> int:
     from sojourn import web_build
     from sojourn.view.source import find
 
-    sources = find(args.folder)
+    sources = find(args.folder, args.store)
     if web_build.built("view.html") is None:
         raise SojournError(server.NOT_BUILT)
     token = server.new_token()

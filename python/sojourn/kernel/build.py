@@ -91,7 +91,11 @@ def build(
     tools.check_tools()
     origin = source.choose(origin, series=driver.SERIES if wifi else None)
     words = (lambda step: None) if describe is None else (lambda step: f"{describe}: {step}")
-    folder = tree.read(origin, words("read")) if origin.is_dir() else None
+    folder = None
+    if origin.is_dir():
+        source.version(origin, origin)
+        edits.check(origin, edits=assemble.edits_of(wifi))
+        folder = tree.read(origin, words("read"))
     recipe = assemble.recipe_of(_digest(origin) if folder is None else folder.digest, hz, wifi=wifi)
     if not force:
         kept = assemble.is_there(kernels, recipe)
@@ -100,10 +104,12 @@ def build(
     steps_s: dict[str, float] = {}
     try:
         with make.ended_like_ctrl_c(), _alone(kernels), _unfinished(kernels, _room(origin, folder)) as work:
-            step = "unpack" if folder is None else "copy"
+            step, table = "unpack" if folder is None else "copy", assemble.edits_of(wifi)
             with assemble.timed(steps_s, step):
                 if folder is None:
-                    there = source.unpack(origin, work / "source", words(step))
+                    there = source.unpack(
+                        origin, work / "source", words(step), lambda top, file: edits.check(top, file, table)
+                    )
                 else:
                     there = tree.copy(folder, work / "source", words(step))
             built = _make(there, recipe, work, kernels, jobs, words("compile"), steps_s)

@@ -10,9 +10,11 @@ import json
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
+from sojourn import bounded
 from sojourn.errors import SojournError
+from sojourn.kernel.source import MOST_FILE
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,6 +42,8 @@ class Edit:
     ----------
     file
         Path below the top of the source.
+    what
+        What is changed there, in words.
     pattern
         A regular expression (multi-line) that occurs exactly once.
     replacement
@@ -51,6 +55,7 @@ class Edit:
     """
 
     file: str
+    what: str
     pattern: str
     replacement: str
     why: str
@@ -60,12 +65,14 @@ class Edit:
 EDITS = (
     Edit(
         file="arch/um/Kconfig",
+        what="the 100 ticks a second",
         pattern=r"^(config HZ\n\s+int\n\s+default) 100$",
         replacement=r"\1 {hz}",
         why="the kernel for User-Mode Linux has 100 ticks a second and no question for it; TCP's timers count ticks",
     ),
     Edit(
         file="arch/x86/um/user-offsets.c",
+        what="the 2,696 bytes for registers",
         pattern=r"(DEFINE_LONGS\(HOST_FP_SIZE), 2696\)",
         replacement=r"\1, 16384)",
         why="a processor with AMX saves 11,008 bytes of registers; with room for 2,696 the kernel panics at its boot",
@@ -77,6 +84,7 @@ EDITS = (
     ),
     Edit(
         file="arch/um/os-Linux/util.c",
+        what="the host's random numbers",
         pattern=r"^(\s*)return getrandom\(buf, len, flags\);$",
         replacement=r"\1return -1;",
         why="the host's random numbers would make every boot draw others; only `sojourn.seed=` and the boot itself may",
@@ -87,12 +95,14 @@ EDITS = (
 WIFI_EDITS = (
     Edit(
         file="drivers/net/wireless/Kconfig",
+        what="the list of drivers for Wi-Fi",
         pattern=r'^(source "drivers/net/wireless/virtual/Kconfig")$',
         replacement=r'\1\nsource "drivers/net/wireless/sojourn_radio/Kconfig"',
         why="the kernel's configuration would not know the driver",
     ),
     Edit(
         file="drivers/net/wireless/Makefile",
+        what="the list of drivers for Wi-Fi",
         pattern=r"^(obj-\$\(CONFIG_WLAN\) \+= virtual/)$",
         replacement=r"\1\nobj-$(CONFIG_SOJOURN_RADIO) += sojourn_radio/",
         why="the driver would not be compiled",
@@ -134,15 +144,10 @@ def apply(folder: Path, hz: int, edits: Sequence[Edit] = EDITS) -> tuple[str, ..
     changed: dict[str, str] = {}
     for edit in edits:
         text = changed[edit.file] if edit.file in changed else _read(folder, edit.file)
-        count = len(re.findall(edit.pattern, text, re.MULTILINE))
-        if count == 0 and edit.unless is not None and _is_there(folder, edit.unless):
+        found = re.search(edit.pattern, text, re.MULTILINE)
+        if found is None and edit.unless is not None and _is_there(folder, edit.unless):
             continue
-        if count != 1:
-            message = (
-                f"the source cannot be changed: {edit.file} has {edit.pattern!r} {count} times, but must have it once "
-                f"({edit.why}); build from the package of another version with --source PATH"
-            )
-            raise SojournError(message)
+        _check(edit, text)
         replacement = edit.replacement.replace("{hz}", str(hz))
         changed[edit.file] = re.sub(edit.pattern, replacement, text, flags=re.MULTILINE)
     for file, text in changed.items():
@@ -155,17 +160,50 @@ def apply(folder: Path, hz: int, edits: Sequence[Edit] = EDITS) -> tuple[str, ..
     return tuple(changed)
 
 
+def check(folder: Path, file: PurePosixPath | None = None, edits: Sequence[Edit] = EDITS) -> None:
+    """Check what every source must have, before time is spent on the rest of it.
+
+    Parameters
+    ----------
+    folder
+        Top of the source.
+    file
+        The only file that is looked at, of a source that is not all there yet; `None`: all.
+    edits
+        The table.
+
+    Raises
+    ------
+    SojournError
+        As `apply`.
+    """
+    for edit in edits:
+        if edit.unless is None and file in {None, PurePosixPath(edit.file)}:
+            _check(edit, _read(folder, edit.file))
+
+
+def _check(edit: Edit, text: str) -> None:
+    count = len(re.findall(edit.pattern, text, re.MULTILINE))
+    if count != 1:
+        message = (
+            f"the source cannot be changed: Sojourn changes {edit.what} in {edit.file}, and that line is there {count} "
+            f"times, but must be there once ({edit.why}); take another version with --source PATH"
+        )
+        raise SojournError(message)
+
+
 def _read(folder: Path, file: str) -> str:
     try:
-        return (folder / file).read_bytes().decode("latin-1")
-    except OSError as error:
-        message = f"the source cannot be changed: its file {file} cannot be read: {error.strerror or error}"
+        bounded.check_inside(folder / file, folder)
+        return bounded.read_bytes(folder / file, MOST_FILE).decode("latin-1")
+    except SojournError as error:
+        message = f"the source cannot be changed: {error}"
         raise SojournError(message) from error
 
 
 def _is_there(folder: Path, unless: Unless) -> bool:
     try:
-        text = (folder / unless.file).read_bytes().decode("latin-1")
-    except OSError:
+        text = _read(folder, unless.file)
+    except SojournError:
         return False
     return re.search(unless.pattern, text, re.MULTILINE) is not None

@@ -14,14 +14,16 @@ import shutil
 import tarfile
 import zlib
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
-from typing import IO
+from typing import IO, NoReturn
 
+from sojourn import bounded
 from sojourn.errors import ParamError, SojournError
 from sojourn.kernel.cache import version_key
 from sojourn.progress import progress_bar
+from sojourn.shape import shown
 
 #: Where Debian and Ubuntu put the packages `linux-source-*`.
 SOURCES = Path("/usr/src")
@@ -30,6 +32,14 @@ SOURCES = Path("/usr/src")
 MOST_BYTES = 4_000_000_000
 #: The most entries that are unpacked; Linux 6.12 has 92,000.
 MOST_ENTRIES = 1_000_000
+#: The longest header that an entry may have: names and attributes. A path has at most 4,096 bytes.
+MOST_HEADER = 1 << 16
+#: How deep folders may lie in one another; Linux 6.12 has 12.
+MOST_DEPTH = 64
+#: The end of the times that a file may have, seconds since 1970: what every file system holds.
+_TIME_END = 2**33
+#: Most bytes of a file that is read whole, such as a Makefile.
+MOST_FILE = 16 << 20
 
 _PACKAGE = re.compile(r"linux-source-(\d+(?:\.\d+)+)\.tar\.(?:xz|bz2|gz)")
 _COMPRESSIONS = ((b"\xfd7zXZ\0", "lzma"), (b"BZh", "bz2"), (b"\x1f\x8b", "gzip"))
@@ -110,7 +120,12 @@ def choose(path: Path | None = None, folder: Path = SOURCES, series: str | None 
     return found[0]
 
 
-def unpack(tarball: Path, target: Path, describe: str | None = "unpack") -> Tree:
+def unpack(
+    tarball: Path,
+    target: Path,
+    describe: str | None = "unpack",
+    check: Callable[[Path, PurePosixPath], None] = lambda _top, _file: None,
+) -> Tree:
     """Unpack a tarball into the new folder `target`, and read which version it is.
 
     Accepted are regular files, folders and symbolic links, all below one top folder. Links are made last, so that
@@ -124,6 +139,8 @@ def unpack(tarball: Path, target: Path, describe: str | None = "unpack") -> Tree
         A folder that does not exist yet, for what is in the archive.
     describe
         Word before the progress bar; `None` shows none.
+    check
+        Called with the top and each file below it when it is there: raises `SojournError` to end all.
 
     Raises
     ------
@@ -136,8 +153,11 @@ def unpack(tarball: Path, target: Path, describe: str | None = "unpack") -> Tree
         with tarball.open("rb") as file:
             total = -(-os.fstat(file.fileno()).st_size // _MIB)
             with progress_bar(total, describe, unit="MiB") as tick, _opened(file, tick) as archive:
-                top = _unpack_all(archive, target, links)
+                top = _unpack_all(archive, target, links, check)
         _make_links(target, links)
+    except RecursionError as error:
+        message = f"{tarball} is not unpacked: an entry has too many headers"
+        raise SojournError(message) from error
     except (tarfile.TarError, UnicodeError, ValueError) as error:
         message = f"{tarball} is not a tar archive that can be read: {error}"
         raise SojournError(message) from error
@@ -158,6 +178,36 @@ def unpack(tarball: Path, target: Path, describe: str | None = "unpack") -> Tree
 
 class _RefusedError(Exception):
     """Something in the archive that is not unpacked."""
+
+
+class _Header(tarfile.TarInfo):
+    """A header whose length is bounded before what it announces is read."""
+
+    @classmethod
+    def frombuf(cls, buf: bytes | bytearray, encoding: str, errors: str) -> _Header:
+        """Read it."""
+        found = super().frombuf(buf, encoding, errors)
+        if found.type in _LONG_HEADERS and not 0 <= found.size <= MOST_HEADER:
+            message = f"a header of {found.size} bytes is in it, but each must have at most {MOST_HEADER}"
+            raise _RefusedError(message)
+        if found.type == tarfile.GNUTYPE_SPARSE:
+            cls._proc_gnusparse_10()
+        return found
+
+    @staticmethod
+    def _proc_gnusparse_10(*_: object) -> NoReturn:
+        """Refuse a file with holes, whose list of holes tarfile would read as long as the file says that it is."""
+        message = "a file with holes (sparse) is in it, which no source of a kernel has"
+        raise _RefusedError(message)
+
+
+_LONG_HEADERS = (
+    tarfile.GNUTYPE_LONGNAME,
+    tarfile.GNUTYPE_LONGLINK,
+    tarfile.XHDTYPE,
+    tarfile.XGLTYPE,
+    tarfile.SOLARIS_XHDTYPE,
+)
 
 
 class _Counting(io.RawIOBase):
@@ -194,7 +244,7 @@ def _opened(file: IO[bytes], tick: Callable[[], None]) -> Iterator[tarfile.TarFi
             break
     else:
         plain = _Counting(file, tick)
-    with plain, tarfile.open(fileobj=plain, mode="r|", bufsize=_MIB) as archive:
+    with plain, tarfile.open(fileobj=plain, mode="r|", bufsize=_MIB, tarinfo=_Header) as archive:
         yield archive
 
 
@@ -207,7 +257,12 @@ def _damage() -> tuple[type[Exception], ...]:
     return (LZMAError, zlib.error, EOFError)
 
 
-def _unpack_all(archive: tarfile.TarFile, target: Path, links: list[tuple[PurePosixPath, str]]) -> str | None:
+def _unpack_all(
+    archive: tarfile.TarFile,
+    target: Path,
+    links: list[tuple[PurePosixPath, str]],
+    check: Callable[[Path, PurePosixPath], None],
+) -> str | None:
     top: str | None = None
     entries, size = 0, 0
     for member in archive:
@@ -222,7 +277,7 @@ def _unpack_all(archive: tarfile.TarFile, target: Path, links: list[tuple[PurePo
         if top is None:
             top = path.parts[0]
         elif path.parts[0] != top:
-            message = f"it has {path.parts[0]!r} beside {top!r}, but all must be in one folder"
+            message = f"it has {shown(path.parts[0])} beside {shown(top)}, but all must be in one folder"
             raise _RefusedError(message)
         place = target / path
         if not _is_needed(path):
@@ -231,10 +286,11 @@ def _unpack_all(archive: tarfile.TarFile, target: Path, links: list[tuple[PurePo
             place.mkdir(parents=True, exist_ok=True)
         elif member.isreg():
             _write(archive, member, place)
+            check(target / top, path.relative_to(top))
         elif member.issym():
             links.append((path, member.linkname))
         else:
-            message = f"{member.name!r} is neither a file, a folder nor a symbolic link"
+            message = f"{shown(member.name)} is neither a file, a folder nor a symbolic link"
             raise _RefusedError(message)
     return top
 
@@ -243,7 +299,10 @@ def _place(name: str) -> PurePosixPath | None:
     """Return where an entry goes, or `None` for the archive's own folder."""
     path = PurePosixPath(name)
     if path.is_absolute() or ".." in path.parts or "\0" in name:
-        message = f"{name!r} leads out of the folder"
+        message = f"{shown(name)} leads out of the folder"
+        raise _RefusedError(message)
+    if len(path.parts) > MOST_DEPTH:
+        message = f"{shown(name)} lies {len(path.parts)} deep, but must lie at most {MOST_DEPTH} deep"
         raise _RefusedError(message)
     return path if path.parts else None
 
@@ -261,6 +320,9 @@ def _is_needed(path: PurePosixPath) -> bool:
 def _write(archive: tarfile.TarFile, member: tarfile.TarInfo, place: Path) -> None:
     data = archive.extractfile(member)
     assert data is not None, "a regular file has data"
+    if not 0 <= member.mtime < _TIME_END:
+        message = f"{shown(member.name)} is of {member.mtime:g} s after 1970, but must be from 0 to {_TIME_END}"
+        raise _RefusedError(message)
     mode = 0o755 if member.mode & 0o100 else 0o644
     try:
         handle = os.open(place, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, mode)
@@ -268,7 +330,7 @@ def _write(archive: tarfile.TarFile, member: tarfile.TarInfo, place: Path) -> No
         place.parent.mkdir(parents=True, exist_ok=True)
         handle = os.open(place, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, mode)
     except FileExistsError:
-        message = f"{member.name!r} is in it twice"
+        message = f"{shown(member.name)} is in it twice"
         raise _RefusedError(message) from None
     with os.fdopen(handle, "wb") as file:
         shutil.copyfileobj(data, file, _MIB)
@@ -280,20 +342,19 @@ def _make_links(target: Path, links: Sequence[tuple[PurePosixPath, str]]) -> Non
     names = {path for path, _ in links}
     for path, leads_to in links:
         if not names.isdisjoint(path.parents):
-            message = f"{str(path)!r} lies below a symbolic link"
+            message = f"{shown(str(path))} lies below a symbolic link"
             raise _RefusedError(message)
         place = target / path
         place.parent.mkdir(parents=True, exist_ok=True)
         try:
             place.symlink_to(leads_to)
         except FileExistsError:
-            message = f"{str(path)!r} is in it twice"
+            message = f"{shown(str(path))} is in it twice"
             raise _RefusedError(message) from None
     # Judged when all are there: a link may lead through another one.
     for path, leads_to in links:
-        top = os.path.realpath(target) + os.sep + path.parts[0]
-        if not Path(os.path.realpath(target / path)).is_relative_to(top):
-            message = f"the symbolic link {str(path)!r} leads out of the folder, to {leads_to!r}"
+        if len(path.parts) == 1 or bounded.leads_out(target / path, target / path.parts[0]):
+            message = f"the symbolic link {shown(str(path))} leads out of the folder, to {shown(leads_to)}"
             raise _RefusedError(message)
 
 
@@ -312,11 +373,9 @@ def version(named: Path, folder: Path) -> str:
     SojournError
         If it is not the source of a kernel.
     """
-    try:
-        with (folder / "Makefile").open(encoding="utf-8", errors="replace") as file:
-            begin = file.read(4096)
-    except OSError:
-        begin = ""
+    begin = ""
+    with suppress(SojournError):
+        begin = bounded.read_bytes(folder / "Makefile", MOST_FILE)[:4096].decode(errors="replace")
     found = {
         name: match[1]
         for name in ("VERSION", "PATCHLEVEL", "SUBLEVEL")

@@ -11,11 +11,14 @@ import shutil
 import subprocess
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path, PurePosixPath
+from typing import NoReturn
 
 from sojourn.errors import SojournError
 from sojourn.kernel import source
 from sojourn.progress import progress_bar
+from sojourn.shape import shown
 
 #: What a build in the folder leaves there; a second build elsewhere would use it.
 _BUILT = (".config", "include/config", "include/generated", "arch/um/include/generated")
@@ -70,7 +73,7 @@ def read(top: Path, describe: str | None = None) -> Folder:
         files = _of_git(top)
         if files is None:
             _refuse_built(top)
-            files = sorted(_walk(top))
+            files = sorted(islice(_walk(top), source.MOST_ENTRIES + 1))
         if len(files) > source.MOST_ENTRIES:
             message = f"{top} has more than {source.MOST_ENTRIES:,} files, which no source of a kernel has"
             raise SojournError(message)
@@ -79,8 +82,12 @@ def read(top: Path, describe: str | None = None) -> Folder:
             for count, name in enumerate(files):
                 if count % _STEP == 0:
                     tick()
-                kind, content, length = _content(top / name)
-                size += length
+                _check_depth(top, name)
+                size += (top / name).lstat().st_size
+                if size > source.MOST_BYTES:
+                    message = f"{top} has more than {source.MOST_BYTES / 1e9:g} GB, which no source of a kernel has"
+                    raise SojournError(message)
+                kind, content = _content(top / name)
                 whole.update(f"{kind} {content} {name}\0".encode("utf-8", "surrogateescape"))
     except OSError as error:
         message = f"source is {str(top)!r}, but {error.filename} cannot be read: {error.strerror or error}"
@@ -114,14 +121,14 @@ def copy(folder: Folder, target: Path, describe: str | None = None) -> source.Tr
     return source.Tree(folder=target, version=source.version(folder.top, target))
 
 
-def _content(path: Path) -> tuple[str, str, int]:
-    """Return the kind of a file, what stands for its content, and its bytes."""
+def _content(path: Path) -> tuple[str, str]:
+    """Return the kind of a file, and what stands for its content."""
     if path.is_symlink():
-        return "link", str(path.readlink()), 0
+        return "link", str(path.readlink())
     with path.open("rb") as file:
         facts = os.fstat(file.fileno())
         kind = "program" if facts.st_mode & 0o100 else "file"
-        return kind, hashlib.file_digest(file, "sha256").hexdigest(), facts.st_size
+        return kind, hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def _of_git(top: Path) -> list[str] | None:
@@ -137,10 +144,21 @@ def _of_git(top: Path) -> list[str] | None:
     return sorted(name for name in names if (top / name).is_symlink() or (top / name).is_file())
 
 
+def _check_depth(top: Path, name: str) -> None:
+    deep = name.count("/") + 1
+    if deep > source.MOST_DEPTH:
+        message = f"{top} holds {shown(name)}, which lies {deep} deep, but must lie at most {source.MOST_DEPTH} deep"
+        raise SojournError(message)
+
+
 def _walk(top: Path) -> Iterator[str]:
-    for here, folders, files in os.walk(top):
+    def refuse(error: OSError) -> NoReturn:
+        raise error
+
+    for here, folders, files in os.walk(top, onerror=refuse):
         folders[:] = [name for name in folders if name not in _NOT_SOURCE]
         below = PurePosixPath(os.path.relpath(here, top))
+        _check_depth(top, str(below))
         # os.walk follows no symbolic link to a folder, and names it among the folders.
         links = [name for name in folders if (Path(here) / name).is_symlink()]
         for name in (*files, *links):

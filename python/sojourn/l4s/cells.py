@@ -63,6 +63,9 @@ BOTTLENECKS = {
 #: Whether the buffer is what the cell says.
 BUFFERED = frozenset({"fifo", "codel", "fq_codel", "fq_codel_l4s"})
 
+#: The version of Prague that a scenario has which names none.
+PRAGUE_VERSION = "0.6"
+
 
 class Cell(NamedTuple):
     """Flows of one sender beside flows of another.

@@ -67,6 +67,10 @@ AXES = {
     "classic-flows": Axis("Classic flows", (1, 2, 5, 10, 25), _flows),
 }
 
+#: Most values of an axis, as many as a figure of six panels shows, and most cells of a map: each is drawn at its end.
+MOST_VALUES = 16
+MOST_CELLS = 10_000
+
 #: Each plane's two axes: along and up.
 PLANES = {
     "rate-rtt": ("rate", "rtt"),
@@ -168,15 +172,24 @@ def plan(
         except ValueError as error:
             message = f"axis {name} is {rest!r}, but each value must be {error}"
             raise ParamError(message) from error
+        if len(values[name]) > MOST_VALUES:
+            message = f"axis {name} has {len(values[name])} values, but must have at most {MOST_VALUES}"
+            raise ParamError(message)
         if len(set(values[name])) < len(values[name]):
             message = f"axis {name} is {rest!r}, but each value must be there once"
             raise ParamError(message)
-    return Plan(
+    found = Plan(
         pairs=_once("pair", tuple(pairs)),
         bottlenecks=_names("bottleneck", bottlenecks, BOTTLENECKS),
         planes=_names("plane", planes, PLANES),
         values=values,
     )
+    of_planes = sum(len(values[along]) * len(values[up]) for along, up in map(PLANES.__getitem__, found.planes))
+    cells = len(found.pairs) * len(found.bottlenecks) * of_planes
+    if cells > MOST_CELLS:
+        message = f"the map has {cells} cells, but must have at most {MOST_CELLS}: name fewer pairs, planes or values"
+        raise ParamError(message)
+    return found
 
 
 def _names(field: str, named: Iterable[str] | None, known: Iterable[str]) -> tuple[str, ...]:

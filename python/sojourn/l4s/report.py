@@ -98,7 +98,16 @@ def _rules(found: Sequence[Found], pair: tuple[str, str]) -> list[str]:
 
 
 def document(
-    found: Sequence[Found], plan: Plan, *, images: str, command: str, repeat: int, seed: int, duration: str
+    found: Sequence[Found],
+    plan: Plan,
+    *,
+    images: str,
+    command: str,
+    repeat: int,
+    seed: int,
+    duration: str,
+    prague_version: str,
+    tcp_variant: str,
 ) -> str:
     """Return the page; its figures are in the folder `images` beside it."""
     heads, body = counts_table(found)
@@ -119,7 +128,8 @@ def document(
         ),
         "Below a share stand the mean times that a packet of either side spends in the queue, ms. "
         "`map.csv` in the folder of results has every cell with its interval, goodputs, marks and seeds.",
-        "The simulator made these cells, and no test bed or kernel did. The map is made by",
+        f"The simulator made these cells, and no test bed or kernel did. Prague is version {prague_version}, and TCP "
+        f"otherwise that of {tcp_variant}; another version shares otherwise. The map is made by",
         "```sh\n"
         + " \\\n    ".join(textwrap.wrap(command, 110, break_long_words=False, break_on_hyphens=False))
         + "\n```",

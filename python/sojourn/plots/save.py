@@ -2,16 +2,26 @@
 
 from __future__ import annotations
 
+import math
 from io import BytesIO
 
+from matplotlib import rcParams
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
+from matplotlib.text import Text
+from matplotlib.ticker import FixedFormatter
 from PIL import Image
 from PIL.PngImagePlugin import PngInfo
 
 from sojourn.plots.style import house_style
 
 FORMATS = ("svg", "png")
+
+
+#: Most pixels of a picture; a larger figure has fewer for each inch.
+MOST_PIXELS = 40_000_000
+#: Most characters of a line of text in a figure, and most lines. More is cut out of their middle.
+MOST_CHARACTERS, MOST_LINES = 160, 24
 
 
 def to_bytes(figure: Figure, file_format: str) -> bytes:
@@ -26,12 +36,45 @@ def to_bytes(figure: Figure, file_format: str) -> bytes:
         message = f"format is {file_format!r}, but must be one of {', '.join(FORMATS)}"
         raise ValueError(message)
     FigureCanvasAgg(figure)
+    cut_texts(figure)
     buffer = BytesIO()
     # Dates would make two files of one figure differ.
     metadata = {"Date": None, "Creator": "Sojourn"} if file_format == "svg" else {"Software": "Sojourn"}
     with house_style():
-        figure.savefig(buffer, format=file_format, metadata=metadata, bbox_inches="tight", pad_inches=0.12)
+        dpi = _dots(figure) if file_format == "png" else rcParams["savefig.dpi"]
+        figure.savefig(buffer, format=file_format, metadata=metadata, bbox_inches="tight", pad_inches=0.12, dpi=dpi)
     return buffer.getvalue() if file_format == "svg" else _with_palette(buffer)
+
+
+def cut_texts(figure: Figure) -> None:
+    """Cut texts that are too long to be read: a picture is as wide as the widest of them."""
+    for text in figure.findobj(Text):
+        if _cut(text.get_text()) != text.get_text():
+            text.set_text(_cut(text.get_text()))
+    for axes in figure.axes:
+        for axis in (axes.xaxis, axes.yaxis):
+            formatter = axis.get_major_formatter()
+            if isinstance(formatter, FixedFormatter):
+                formatter.seq = [_cut(one) for one in formatter.seq]
+
+
+def _cut(text: str) -> str:
+    lines = text.split("\n")
+    if len(lines) > MOST_LINES:
+        lines = [*lines[: MOST_LINES - 1], "..."]
+    end = MOST_CHARACTERS // 4
+    return "\n".join(
+        line if len(line) <= MOST_CHARACTERS else f"{line[: MOST_CHARACTERS - end - 3]}...{line[-end:]}"
+        for line in lines
+    )
+
+
+def _dots(figure: Figure) -> float:
+    """Return how many dots an inch of a picture has."""
+    # Before the layout, which is made only once: so this is about the size.
+    box = figure.get_tightbbox()
+    dots = float(rcParams["savefig.dpi"])
+    return min(dots, math.sqrt(MOST_PIXELS / max(box.width * box.height, 1e-9)))
 
 
 def _with_palette(png: BytesIO) -> bytes:

@@ -94,9 +94,10 @@ def table_rows(comparison: Comparison, link: str) -> list[list[str]]:
     return [
         [cell.qdisc]
         + [
-            tables.interval(row["mean"], row["low"], row["high"], digits)
+            tables.interval(row.get("mean"), row.get("low"), row.get("high"), digits)
             for _, metric, digits in columns(comparison)
-            for row in (found[cell.qdisc, metric],)
+            # What was not measured in any run has no row.
+            for row in (found.get((cell.qdisc, metric), {}),)
         ]
         for cell in comparison.cells
         if cell.link == link

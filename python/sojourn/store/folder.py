@@ -205,6 +205,19 @@ class ResultFolder:
         _write_mark(self.path, self._files, exchange)
 
 
+def check_settled(place: Path) -> None:
+    """Raise `SojournError` if new results are taking the place of those in a folder, and that is not done.
+
+    A reader does not do the rest: the mark may be somebody else's work, and names what is removed.
+    """
+    if (_read_mark(place / _NEW) or {}).get("exchange"):
+        message = (
+            f"{place} holds files of old and of new results, because what replaces them is not done: wait for it, or "
+            "give the command that wrote them again, which does the rest"
+        )
+        raise SojournError(message)
+
+
 def _hold(place: Path) -> int:
     """Lock a folder; it is unlocked when the descriptor that is returned is closed."""
     import fcntl

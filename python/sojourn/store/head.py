@@ -75,6 +75,9 @@ def load_head(folder: Path) -> Head:
         message = f"run {folder} is not whole: {why}; move it away to have it run again"
         raise SojournError(message)
 
+    for path in (folder, folder / "run.json", folder / "series.parquet"):
+        if path.is_symlink():
+            broken(f"{path.name} is a symbolic link")
     try:
         size = (folder / "series.parquet").stat().st_size
         text = bounded.read_text(folder / "run.json")

@@ -16,7 +16,7 @@ from typing import Any
 
 from sojourn import bounded, shape
 from sojourn.errors import SojournError
-from sojourn.store import folder as store
+from sojourn.store import folder as result_folder
 from sojourn.store.cell import Cell, link_name
 from sojourn.store.comparison import Comparison
 from sojourn.store.run import Run
@@ -25,6 +25,9 @@ from sojourn.store.stored_run import StoredRun
 
 FOLDER_FORMAT = "sojourn-folder/2"
 
+#: Most claims of one folder, and bytes of their file: a paper has some hundreds.
+MOST_CLAIMS = 10_000
+_CLAIMS_BYTES = 16 << 20
 #: Cells whose scenarios are the same share a run.
 MOST_USES = 16
 
@@ -60,7 +63,8 @@ _CLAIMS = shape.list_of(
             "unit": shape.text,
             "reason": shape.text,
         }
-    )
+    ),
+    most=MOST_CLAIMS,
 )
 
 
@@ -94,7 +98,7 @@ def slug(text: str) -> str:
     return re.sub(r"[^a-z0-9_.]+", "_", text.lower()).strip("_")
 
 
-def write_index(folder: store.ResultFolder, results: Results) -> None:
+def write_index(folder: result_folder.ResultFolder, results: Results) -> None:
     """Write `index.json`, which makes the folder one that `load` reads. Every run must be in one store."""
     runs = [run for cell in results.comparison.cells for run in cell.runs if isinstance(run, StoredRun)]
     store_path = runs[0].folder.parent
@@ -117,8 +121,15 @@ def write_index(folder: store.ResultFolder, results: Results) -> None:
     folder.write("index.json", json.dumps(index, indent=1) + "\n")
 
 
-def load(path: Path) -> Results:
+def load(path: Path, store: Path | None = None) -> Results:
     """Read a folder that `run`, `compare` or `reproduce` has written, or that of one run in a store.
+
+    Parameters
+    ----------
+    path
+        The folder.
+    store
+        A folder outside of it that the runs may be in, since the user named it.
 
     Raises
     ------
@@ -126,8 +137,9 @@ def load(path: Path) -> Results:
         If it holds no results, or they cannot be read.
     """
     if (path / "index.json").is_file():
+        result_folder.check_settled(path)
         index = load_index(path / "index.json")
-        runs = RunStore(path / index["store"])
+        runs = RunStore(inside(path / index["store"], path, store))
         cells = tuple(
             Cell(link=cell["link"], qdisc=cell["qdisc"], runs=tuple(runs.get(name) for name in cell["runs"]))
             for cell in index["cells"]
@@ -146,6 +158,20 @@ def load(path: Path) -> Results:
         return Results(title=comparison.experiment, comparison=comparison, command=f"sojourn run ({path}/run.json)")
     message = f"{path} holds no results: neither index.json nor run.json is there"
     raise SojournError(message)
+
+
+def inside(runs: Path, *folders: Path | None) -> Path:
+    """Return the store of runs that a file names, if it is in one of the folders that the user named.
+
+    Raises
+    ------
+    SojournError
+        If it is elsewhere.
+    """
+    if all(folder is None or bounded.leads_out(runs, folder) for folder in folders):
+        message = f"the runs are in {shape.shown(str(runs))}, which is outside of {folders[0]}: name it with --store"
+        raise SojournError(message)
+    return runs
 
 
 def load_index(path: Path) -> dict[str, Any]:
@@ -169,7 +195,7 @@ def load_claims(path: Path) -> list[dict[str, Any]]:
     SojournError
         If it cannot be read.
     """
-    claims: list[dict[str, Any]] = _checked(path, _CLAIMS)
+    claims: list[dict[str, Any]] = _checked(path, _CLAIMS, most=_CLAIMS_BYTES)
     return claims
 
 
@@ -206,9 +232,10 @@ def _check_uses(path: Path, cells: list[dict[str, Any]]) -> None:
             raise SojournError(message)
 
 
-def _checked(path: Path, check: shape.Check, file_format: str | None = None) -> Any:
+def _checked(path: Path, check: shape.Check, file_format: str | None = None, most: int = bounded.MOST_TEXT) -> Any:
     """Return what a JSON file of ours holds."""
-    found = bounded.read_json(path, missing=file_format is None)
+    bounded.check_inside(path, path.parent)
+    found = bounded.read_json(path, most, missing=file_format is None)
     if file_format is not None and (not isinstance(found, dict) or found.get("format") != file_format):
         message = f"{path} has not the format {file_format!r}"
         raise SojournError(message)

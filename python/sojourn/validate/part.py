@@ -10,6 +10,7 @@ from typing import Any, NoReturn
 
 from sojourn import _native, bounded, shape
 from sojourn.errors import SojournError
+from sojourn.store.folder import check_settled
 from sojourn.validate import bars, wifi_metrics
 from sojourn.validate.errors import Error, Quantile
 from sojourn.validate.execute import KERNEL, LIVE, SIM, TITLES, Both
@@ -204,6 +205,7 @@ def load(folder: Path) -> Part:
     if not path.is_file():
         message = f"{folder} holds no validation: {FILE} is not there"
         raise SojournError(message)
+    check_settled(folder)
     plain = bounded.read_json(path)
     if not isinstance(plain, dict) or plain.pop("format", None) != PART_FORMAT:
         message = f"{path} has not the format {PART_FORMAT!r}"

@@ -33,6 +33,7 @@ from sojourn import __version__, web_build
 from sojourn.errors import ParamError, SojournError
 from sojourn.store.run_store import RunStore
 from sojourn.view import findings
+from sojourn.view.guests import BACKLOG, Guests
 from sojourn.view.source import Source
 from sojourn.view.table import Table
 
@@ -77,6 +78,7 @@ class View:
         self.title = title
         self.sources = sources
         self.table = Table(sources)
+        self.guests = Guests()
         self._token = token
         self._cookie = f"sojourn_view_{port}"
         self._hosts = {f"{name}:{port}" for name in (host, "localhost")}
@@ -97,12 +99,12 @@ class View:
             Route("/", self._page),
             Route("/api/about", self._json(self._about)),
             Route("/api/runs", self._tagged("runs", lambda _: self.table.json())),
-            Route("/api/comparison/{source:int}", self._tagged("comparison", self._comparison)),
+            Route("/api/comparison/{source}", self._tagged("comparison", self._comparison)),
             Route("/api/claims", self._tagged("claims", self._claims)),
             Route("/api/progress", self._json(self._progress)),
-            Route("/api/run/{source:int}/{id}", self._json(self._run)),
-            Route("/api/series/{source:int}/{id}", self._json(self._series)),
-            Route("/api/cdf/{source:int}/{id}", self._json(self._cdf)),
+            Route("/api/run/{source}/{id}", self._json(self._run)),
+            Route("/api/series/{source}/{id}", self._json(self._series)),
+            Route("/api/cdf/{source}/{id}", self._json(self._cdf)),
             Route("/{path:path}", self._static),
         ]
         return Starlette(routes=routes, middleware=[Middleware(_Guard, view=self)])
@@ -118,6 +120,10 @@ class View:
         if request.url.path.startswith("/api/") and not self._knows(request):
             return _sentence(401, "the token is missing: open the address that sojourn view has printed")
         return None
+
+    def is_owner(self, request: Request) -> bool:
+        """Tell whether a request holds the token, in whatever place."""
+        return self._knows(request) or self._right(request.query_params.get("token", ""))
 
     def _knows(self, request: Request) -> bool:
         """Tell whether a request holds the token, in its header or its cookie."""
@@ -188,10 +194,7 @@ class View:
         return {"title": self.title, "version": __version__, "folders": folders}
 
     def _comparison(self, request: Request) -> bytes:
-        number = request.path_params["source"]
-        if number >= len(self.sources):
-            message = "there is no such folder"
-            raise LookupError(message)
+        number = self._number(request)
         return _dump(findings.comparison([row for row in self.table.rows() if row["source"] == number]))
 
     def _claims(self, _: Request) -> bytes:
@@ -230,11 +233,19 @@ class View:
 
     def _named(self, request: Request) -> tuple[Source, str]:
         """Return the source and the run that a path names; both are among those that are there."""
-        number, name = request.path_params["source"], request.path_params["id"]
-        if number >= len(self.sources) or name not in self.sources[number].ids():
+        number, name = self._number(request), request.path_params["id"]
+        if name not in self.sources[number].ids():
             message = "there is no such run"
             raise LookupError(message)
         return self.sources[number], name
+
+    def _number(self, request: Request) -> int:
+        """Return the number of the source that a path names."""
+        number = _whole("the folder", request.path_params["source"])
+        if number >= len(self.sources):
+            message = "there is no such folder"
+            raise LookupError(message)
+        return number
 
 
 NOT_BUILT = "the page was not built: run make web, which needs Node 20 or newer"
@@ -262,7 +273,10 @@ class _Guard:
                 message = {**message, "headers": [*message["headers"], *more]}
             await send(message)
 
-        refused = self._view.refusal(Request(scope))
+        request = Request(scope)
+        if self._view.is_owner(request):
+            self._view.guests.leave(scope["client"])
+        refused = self._view.refusal(request)
         await (refused or self._app)(scope, receive, send_with_headers)
 
 
@@ -361,7 +375,14 @@ def listen(host: str, port: int) -> socket.socket:
 def runner(view: View) -> uvicorn.Server:
     """Return what runs the application until it is told to end, and says nothing of itself."""
     config = uvicorn.Config(
-        view.app(), log_level="error", access_log=False, lifespan="off", server_header=False, ws="none", http="h11"
+        view.app(),
+        log_level="error",
+        access_log=False,
+        lifespan="off",
+        server_header=False,
+        ws="none",
+        http=view.guests.protocol(),
+        backlog=BACKLOG,
     )
     return uvicorn.Server(config)
 

@@ -11,10 +11,13 @@ from typing import Any
 from sojourn import bounded
 from sojourn.errors import SojournError
 from sojourn.store import index
+from sojourn.store.folder import check_settled
 
 #: Most folders of results below one folder.
 MOST_FOLDERS = 200
 
+#: In the place of a store that is not read.
+_NOWHERE = Path(os.devnull)
 _ID = re.compile(r"[0-9a-f]{32}")
 #: Files that make a folder one of results, and the kind of results.
 _KINDS = {
@@ -53,10 +56,14 @@ class Source:
         The folder.
     only
         The one run that is to be seen; `None` for all.
+    opened, store
+        The folder that the user named, and another one that the runs may be in: nothing outside is read.
     """
 
     path: Path
     only: str | None = None
+    opened: Path
+    store_named: Path | None = None
     _seen: tuple[object, Labels, Path, str | None] | None = None
 
     @property
@@ -81,10 +88,18 @@ class Source:
 
     @property
     def error(self) -> str | None:
-        """Why `index.json` cannot be read; `None` if it can, or is not there."""
+        """Why `index.json` or the runs cannot be read; `None` if they can, or `index.json` is not there."""
         return self._index()[2]
 
     def _index(self) -> tuple[Labels, Path, str | None]:
+        labels, store, error = self._named()
+        try:
+            check_settled(self.path)
+            return labels, index.inside(store, self.opened, self.store_named), error
+        except SojournError as refused:
+            return labels, _NOWHERE, str(refused)
+
+    def _named(self) -> tuple[Labels, Path, str | None]:
         path = self.path / "index.json"
         try:
             found = path.stat()
@@ -112,7 +127,8 @@ class Source:
     def made(self) -> int:
         """Return how many runs there are of what is made now: of new results, if they are to replace others."""
         new = self._beside() / "runs"
-        return len(_ids(new)) if new.is_dir() else len(self.ids())
+        there = new.is_dir() and not bounded.leads_out(new, self.opened)
+        return len(_ids(new)) if there else len(self.ids())
 
     def tag(self) -> tuple[Any, ...]:
         """Return what differs once a run or a result came: times of the folders, which cost a look each."""
@@ -146,8 +162,15 @@ def _has_results(path: Path) -> bool:
     return any((path / name).is_file() for name in (*_KINDS, "folder.json")) or _is_store(path)
 
 
-def find(path: Path) -> list[Source]:
-    """Return what there is to see at a path.
+def find(path: Path, store: Path | None = None) -> list[Source]:
+    """Return what there is to see at a path; links that lead out of it are passed over.
+
+    Parameters
+    ----------
+    path
+        The folder.
+    store
+        Another one that the runs may be in.
 
     Raises
     ------
@@ -159,21 +182,22 @@ def find(path: Path) -> list[Source]:
         raise SojournError(message)
     path = path.resolve()
     if (path / "run.json").is_file() and _ID.fullmatch(path.name):
-        return [Source(path=path.parent, only=path.name)]
+        return [Source(path=path.parent, only=path.name, opened=path.parent)]
     if _has_results(path):
-        return [Source(path=path)]
+        return [Source(path=path, opened=path, store_named=store)]
     below = []
     try:
         with os.scandir(path) as entries:
             names = sorted(entry.name for entry in entries if entry.is_dir() and not entry.name.startswith("."))
+        names = [name for name in names if not bounded.leads_out(path / name, path)]
     except OSError as error:
         message = f"{path} cannot be read: {error.strerror or error}"
         raise SojournError(message) from error
     if any(_ID.fullmatch(name) for name in names):
-        return [Source(path=path)]
+        return [Source(path=path, opened=path, store_named=store)]
     for name in names:
         if _has_results(path / name) or (path / name / "runs").is_dir():
-            below.append(Source(path=path / name))
+            below.append(Source(path=path / name, opened=path, store_named=store))
     if not below:
         message = f"{path} holds no results: neither a store of runs nor a folder written with --out is there"
         raise SojournError(message)
@@ -189,6 +213,7 @@ def planned(source: Source) -> int | None:
     """Return how many runs the plan has that is carried out in a folder; `None` if that is not known."""
     for folder in (source.path / ".new", source.path):
         try:
+            bounded.check_inside(folder / "plan.json", source.path)
             found = bounded.read_json(folder / "plan.json", 1 << 16)
         except SojournError:
             continue

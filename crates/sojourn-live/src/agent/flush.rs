@@ -27,7 +27,7 @@ const WORDS: &str = "flusher.txt";
 const LOOK: Duration = Duration::from_millis(10);
 const LOOKS: u32 = 1000;
 /// Most of its own words in an error, bytes.
-const LAST_WORDS: usize = 400;
+const LAST_WORDS: usize = 600;
 
 /// How far the daemon can be confined here. In a guest there is nobody else whose identity it could take without
 /// reading this machine's users, and kernels in virtual time are built without seccomp; what is in a guest can harm

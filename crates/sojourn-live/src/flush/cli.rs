@@ -284,7 +284,7 @@ impl Arguments {
     fn live(&self, _: Config, _: Vec<Override>) -> Result<(), Failure> {
         let _ = (&self.write, self.watch, self.no_seccomp);
         Err(usage(
-            "this sojournd was built without the feature `capture` (libpcap), and must be given a capture with --read",
+            "read is missing, but must name a capture: this sojournd was built without libpcap (feature capture)",
         ))
     }
 }

@@ -225,7 +225,8 @@ impl Model for DualPi2Words {
         Ok(all)
     }
     fn footprint(&self) -> Footprint {
-        Footprint::new(u64::from(self.limit), 2, 0)
+        let tupdate = self.tuning().map_or(DualPi2Params::LINUX.tupdate, |one| one.tupdate);
+        Footprint::new(u64::from(self.limit), 2, 0).updating(1, tupdate)
     }
 }
 

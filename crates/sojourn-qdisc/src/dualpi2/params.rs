@@ -100,6 +100,10 @@ impl DualPi2Params {
         in_range(KIND, "memlimit", self.memory_limit.get(), 1, most)?;
         positive_time(KIND, "target", self.target)?;
         short_time("tupdate", self.tupdate)?;
+        if self.tupdate < Duration::from_micros(1) {
+            let rule = "at least 1us, the unit that tc tells the kernel this time in";
+            return Err(ParamError::new(KIND, "tupdate", self.tupdate.to_string(), rule));
+        }
         for (field, gain) in [("alpha", self.alpha), ("beta", self.beta)] {
             if !(1..=LARGEST_GAIN).contains(&gain) {
                 let rule = "at least 1/256 (0.00390625) and less than 2^23";

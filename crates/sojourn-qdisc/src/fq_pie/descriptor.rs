@@ -51,7 +51,7 @@ impl Model for FqPieParams {
         let queues = u64::from(self.flows);
         Footprint {
             empty: Bytes::new(queues * size_of::<Flow>() as u64),
-            ..Footprint::new(u64::from(self.pie.limit), queues, 0)
+            ..Footprint::new(u64::from(self.pie.limit), queues, 0).updating(queues, self.pie.tupdate)
         }
     }
     fn queue(&self, hash: u32) -> Option<u32> {

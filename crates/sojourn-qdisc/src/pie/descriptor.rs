@@ -61,7 +61,7 @@ impl Model for PieParams {
         self.variant = PieVariant::Linux;
     }
     fn footprint(&self) -> Footprint {
-        self.limit.into()
+        Footprint::from(self.limit).updating(1, self.tupdate)
     }
 }
 

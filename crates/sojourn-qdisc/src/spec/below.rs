@@ -51,6 +51,7 @@ impl Classes<QdiscSpec> {
                 sum.packets = sum.packets.saturating_add(one.packets);
                 sum.queues += one.queues;
                 sum.empty += one.empty;
+                sum.updates = sum.updates.saturating_add(one.updates);
             }
             sum.empty += Bytes::new(CLASS_BYTES);
         }

@@ -34,7 +34,7 @@ _ROOM_BYTES = (MEMORY_MB + 256) << 20
 #: The first version whose User-Mode Linux has the option `seccomp`.
 _HAS_SECCOMP_MODE = (6, 16)
 _EXIT_TOO_LONG = 3
-_LAST_WORDS = 400
+_LAST_WORDS = 1000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -321,7 +321,10 @@ def _supervised(
 
 def _last_words(folder: Path) -> str:
     text = (folder / "console.log").read_bytes()[-4096:].decode(errors="replace")
-    words = " ".join(text.split())[-_LAST_WORDS:]
+    words = " ".join(text.split())
+    if len(words) > _LAST_WORDS:
+        # Where it begins is said: half a sentence would look like one.
+        words = "... " + words[-_LAST_WORDS:].partition(" ")[2]
     return f"; its last words: {words}" if words else ""
 
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 from sojourn import bounded
 from sojourn.errors import SojournError
+from sojourn.shape import shown
 
 if TYPE_CHECKING:
     from sojourn.frame_library import pl
@@ -22,6 +23,8 @@ MOST_BYTES = 128 << 20
 #: Most series, and most values of all of them: a test has some dozens of series and thousands of points.
 MOST_SERIES = 10_000
 MOST_VALUES = 10_000_000
+#: Most characters of a text of the metadata, such as what a program has printed, and of the name of a series.
+MOST_TEXT, MOST_NAME = 1 << 16, 1000
 
 #: Metric and unit of a series by the beginning of its name, the first that fits.
 _METRICS = (
@@ -108,12 +111,16 @@ def read(path: Path) -> Imported:
         _refuse(path, f"results has {len(results) * len(x_values)} values, but must have at most {MOST_VALUES}")
     for name, values in results.items():
         if not _is_text(name):
-            _refuse(path, f"results has the name {name!r}, which is no text")
+            _refuse(path, f"results has the name {shown(name)}, which is no text")
+        if len(name) > MOST_NAME:
+            _refuse(path, f"results has a name of {len(name)} characters, but each must have at most {MOST_NAME}")
         if not isinstance(values, list):
-            _refuse(path, f"results[{name!r}] is {_kind(values)}, but must be a list of numbers")
+            _refuse(path, f"results[{shown(name)}] is {_kind(values)}, but must be a list of numbers")
         if len(values) != len(x_values):
-            _refuse(path, f"results[{name!r}] has {len(values)} values, but x_values has {len(x_values)}")
-    columns = {name: _numbers(values, f"results[{name!r}]", path, missing=True) for name, values in results.items()}
+            _refuse(path, f"results[{shown(name)}] has {len(values)} values, but x_values has {len(x_values)}")
+    columns = {
+        name: _numbers(values, f"results[{shown(name)}]", path, missing=True) for name, values in results.items()
+    }
     length, total = (_seconds(metadata, key, path) for key in ("LENGTH", "TOTAL_LENGTH"))
     # A test with TCP flows waits before and after them, for equally long.
     wait = max(0.0, (total - length) / 2) if length is not None and total is not None else 0.0
@@ -139,7 +146,7 @@ def _parse(path: Path) -> dict[str, Any]:
     body = bounded.parse_json(bounded.unpack(data, MOST_BYTES, refuse), refuse, checked=False)
     if not isinstance(body, dict):
         _refuse(path, f"it is {_kind(body)}, but must be an object")
-    bounded.check_values(body.get("metadata"), lambda why: refuse(f"of metadata, {why}"))
+    bounded.check_values(body.get("metadata"), lambda why: refuse(f"of metadata, {why}"), MOST_TEXT)
     return body
 
 
