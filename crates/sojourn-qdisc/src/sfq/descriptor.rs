@@ -1,11 +1,11 @@
 //! `sfq` as `tc` knows it. Source: tc-sfq(8).
 
-use super::{Sfq, SfqParams, SfqVariant};
+use super::{MAX_FLOWS, SFQ_MAX_DEPTH, Sfq, SfqParams, SfqVariant};
 use crate::descriptor::Descriptor;
 use crate::footprint::Footprint;
 use crate::grammar::measures::{Flag, Number, Packets, Seconds, SizeTo};
 use crate::grammar::model::{CHECKED, Model, Plain, Variant};
-use crate::grammar::words::{Word, words};
+use crate::grammar::words::{Unmodelled, Word, words};
 use crate::netlink::Layout;
 use crate::{Packet, ParamError};
 
@@ -34,14 +34,28 @@ impl Model for SfqParams {
     };
     const WORDS: &'static [Word<Self>] = words! {
         ["limit"]: Packets = limit, "packets in all queues together";
-        ["depth"]: Packets = depth, "packets in one queue, at most 127";
-        ["flows"]: Number = flows, "queues that can be active at once";
-        ["divisor"]: Number = divisor, "buckets that a hash can fall into, a power of two";
-        ["quantum"]: SizeTo<262_136> = quantum, "bytes a queue may send per round";
+        ["depth"] ZeroIsUnset: Packets = depth, "packets in one queue, at most 127";
+        ["flows"] ZeroIsUnset: Number = flows, "queues that can be active at once";
+        ["divisor"] ZeroIsUnset: Number = divisor, "buckets that a hash can fall into, a power of two";
+        ["quantum"] ZeroIsUnset: SizeTo<262_136> = quantum, "bytes a queue may send per round";
         ["perturb"]: Seconds = perturb, if |s| s.perturb > 0, "seconds after which flows are spread anew; 0 for never";
         ["headdrop"]: Flag = headdrop, "drop from the head of a queue instead of its tail";
     };
 
+    const UNMODELLED: &'static [Unmodelled] = &[(
+        &[
+            "redflowlimit",
+            "min",
+            "max",
+            "burst",
+            "avpkt",
+            "probability",
+            "ecn",
+            "harddrop",
+        ],
+        "RED in its queues (redflowlimit, min, max, burst, avpkt, probability, ecn, harddrop)",
+        "red is a discipline of its own",
+    )];
     const VARIANTS: &'static [Variant<Self>] = &[("linux-7.3", || Self {
         variant: SfqVariant::Linux73,
         ..Self::default()
@@ -59,7 +73,12 @@ impl Model for SfqParams {
     fn for_kernel(&mut self) {
         self.variant = SfqVariant::Linux;
     }
+    /// Source: `sfq_change` takes what is more than it can hold as what it can hold.
     fn finish(&mut self) -> Result<(), ParamError> {
+        crate::param::in_range("sfq", "limit", u64::from(self.limit), 2, u64::from(u32::MAX))?;
+        self.depth = self.depth.min(SFQ_MAX_DEPTH);
+        self.flows = self.flows.min(MAX_FLOWS as u32).min(self.divisor);
+        self.limit = self.limit.min(self.depth.saturating_mul(self.flows));
         self.validate()
     }
     fn footprint(&self) -> Footprint {
