@@ -75,7 +75,13 @@ _MASKED: Draw = lambda rng: "/".join([hex((mask := rng.randrange(256)) & rng.ran
 _LAYER = _one("ethernet", "atm", "adsl", "eth", "ad")
 _CODEL: dict[str, Draw | None] = {"limit": _LIMIT, "target": _TARGET, "interval": _TARGET, "ce_threshold": _TARGET}
 _PIE: dict[str, Draw | None] = {
-    **{"limit": _LIMIT, "target": _TARGET, "tupdate": _time(1000, 4e8), "alpha": _number(0, 33), "beta": _number(0, 33)},
+    **{
+        "limit": _LIMIT,
+        "target": _TARGET,
+        "tupdate": _time(1000, 4e8),
+        "alpha": _number(0, 33),
+        "beta": _number(0, 33),
+    },
     **{"ecn": None, "noecn": None, "bytemode": None, "dq_rate_estimator": None, "no_dq_rate_estimator": None},
 }
 
@@ -108,7 +114,11 @@ KINDS: dict[str, tuple[dict[str, Draw | None], dict[str, Draw | None]]] = {
         {},
         {
             **{"limit": _number(1, 70_000), "depth": _number(1, 300), "flows": _number(1, 66_000), "headdrop": None},
-            **{"divisor": _one("64", "1024", "0x800", "65536", "1000"), "quantum": _size(300, 2e5), "perturb": _number(0, 90)},
+            **{
+                "divisor": _one("64", "1024", "0x800", "65536", "1000"),
+                "quantum": _size(300, 2e5),
+                "perturb": _number(0, 90),
+            },
         },
     ),
     "red": (
@@ -149,7 +159,10 @@ KINDS: dict[str, tuple[dict[str, Draw | None], dict[str, Draw | None]]] = {
         },
     ),
     "prio": ({}, {"bands": _plain(1, 17), "priomap": _bands(16)}),
-    "ets": ({"bands": _plain(3, 16)}, {"strict": _plain(1, 5), "quanta": _one("3000 1514", "1514"), "priomap": _bands(9)}),
+    "ets": (
+        {"bands": _plain(3, 16)},
+        {"strict": _plain(1, 5), "quanta": _one("3000 1514", "1514"), "priomap": _bands(9)},
+    ),
     "drr": ({}, {}),
     "htb": ({}, {"default": _one("1", "0x12", "fffe", "20"), "r2q": _plain(1, 90), "direct_qlen": _plain(1, 9000)}),
 }
@@ -193,5 +206,7 @@ def line(rng: random.Random, *, new: bool) -> str:
         parts += [word] if draw is None else [word, draw(rng)]
     if rng.random() < 0.03:
         at = rng.randrange(1, len(parts) + 1)
-        parts[at:at] = [rng.choice(["-1", "limit", "x", "5mb", "0x", "1.5", "ecn", "target 1x", "flows 1e3", "rate 5mib"])]
+        parts[at:at] = [
+            rng.choice(["-1", "limit", "x", "5mb", "0x", "1.5", "ecn", "target 1x", "flows 1e3", "rate 5mib"])
+        ]
     return " ".join(parts)

@@ -153,7 +153,8 @@ impl Model for DualPi2Words {
         ["alpha"]: Real = alpha, "weight of the delay's distance from target, Hz; default 0.16";
         ["beta"]: Real = beta, "weight of the delay's change, Hz; default 3.2";
         ["step_thresh"] ZeroIsUnset: Step = step_thresh, "packets of the L queue that waited longer, or leave more behind (5p), are marked";
-        ["min_qlen_step"]: PlainPackets = min_qlen_step, "step_thresh holds for packets that find so many in the L queue";
+        ["min_qlen_step"]: PlainPackets = min_qlen_step, "step_thresh holds for packets that find so many in the L queue; 2 where one packet takes longer than step_thresh, \
+             or L4S flows starve";
         ["coupling_factor"]: Number = coupling_factor, "marks of the L queue per base probability, 1 to 255";
         ["drop_on_overload", "overflow"]: Flag = drop_on_overload, "in overload, drop in the L queue, too; else only mark";
         ["drop_dequeue", "drop_enqueue"]: Flag = drop_dequeue, "drop and mark when packets leave; else when they come";

@@ -92,6 +92,9 @@ impl<'a> Given<'a> {
     /// Packets that `tc` reads as a size; they may also be written as `1000p`, as it shows them.
     pub(crate) fn sized_packets(&self) -> Result<u32, ParamError> {
         let value = self.value.strip_suffix('p').unwrap_or(self.value);
+        if !value.is_empty() && value.bytes().all(|b| b.is_ascii_digit()) {
+            return self.count(10);
+        }
         Given { value, ..*self }.size()
     }
 
@@ -159,7 +162,7 @@ impl<'a> Given<'a> {
     /// A number of 16 bits in hexadecimal, as `tc` reads the parts of a handle.
     pub(crate) fn hexadecimal(&self) -> Result<u32, ParamError> {
         let rule = "a hexadecimal number of at most four digits, such as 12";
-        self.read(|text| tc::count(text, 16).filter(|&n| n <= u32::from(u16::MAX)), rule)
+        self.read(|text| tc::count(text, 16).filter(|&n| u16::try_from(n).is_ok()), rule)
     }
 
     /// What bits of a byte must be, such as `0x01/0x01`: a value, and the bits that are looked at.

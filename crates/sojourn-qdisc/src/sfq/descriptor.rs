@@ -3,10 +3,12 @@
 use super::{MAX_FLOWS, SFQ_MAX_DEPTH, Sfq, SfqParams, SfqVariant};
 use crate::descriptor::Descriptor;
 use crate::footprint::Footprint;
-use crate::grammar::measures::{Flag, Number, Packets, Seconds, SizeTo};
+use crate::grammar::given::Given;
+use crate::grammar::measures::{Flag, Measure, Number, Packets, Seconds, SizeTo, Unit, Value};
 use crate::grammar::model::{CHECKED, Model, Plain, Variant};
 use crate::grammar::words::{Unmodelled, Word, words};
 use crate::netlink::Layout;
+use crate::param::in_range;
 use crate::{Packet, ParamError};
 
 /// The order of `struct tc_sfq_qopt_v1`, of which RED's part is not used, and its size.
@@ -21,6 +23,27 @@ const OPTIONS: &[&str] = &[
 ];
 const OPTIONS_SIZE: usize = 72;
 
+/// The least limit. Source: iproute2 `sfq_parse_opt`; Linux `sfq_change` since 6.14.
+const LEAST: u32 = 2;
+
+/// Packets, two at least.
+enum AtLeastTwo {}
+
+impl Unit for AtLeastTwo {
+    const UNIT: &'static str = "packets";
+}
+
+impl Measure<u32> for AtLeastTwo {
+    fn read(given: &Given<'_>) -> Result<u32, ParamError> {
+        let limit = given.count(0)?;
+        in_range("sfq", "limit", limit.into(), LEAST.into(), u32::MAX.into())?;
+        Ok(limit)
+    }
+    fn value(field: &u32) -> Option<Value> {
+        Some(Value::Count(*field))
+    }
+}
+
 impl Model for SfqParams {
     const ABOUT: Descriptor = Descriptor {
         drops_arrivals_only: false,
@@ -33,7 +56,7 @@ impl Model for SfqParams {
         )
     };
     const WORDS: &'static [Word<Self>] = words! {
-        ["limit"]: Packets = limit, "packets in all queues together";
+        ["limit"]: AtLeastTwo = limit, "packets in all queues together";
         ["depth"] ZeroIsUnset: Packets = depth, "packets in one queue, at most 127";
         ["flows"] ZeroIsUnset: Number = flows, "queues that can be active at once";
         ["divisor"] ZeroIsUnset: Number = divisor, "buckets that a hash can fall into, a power of two";
@@ -75,10 +98,10 @@ impl Model for SfqParams {
     }
     /// Source: `sfq_change` takes what is more than it can hold as what it can hold.
     fn finish(&mut self) -> Result<(), ParamError> {
-        crate::param::in_range("sfq", "limit", u64::from(self.limit), 2, u64::from(u32::MAX))?;
         self.depth = self.depth.min(SFQ_MAX_DEPTH);
         self.flows = self.flows.min(MAX_FLOWS as u32).min(self.divisor);
         self.limit = self.limit.min(self.depth.saturating_mul(self.flows));
+        in_range("sfq", "limit", u64::from(self.limit), LEAST.into(), u32::MAX.into())?;
         self.validate()
     }
     fn footprint(&self) -> Footprint {

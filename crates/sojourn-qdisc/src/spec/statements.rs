@@ -398,7 +398,7 @@ fn u32_codes(mut words: &[&str]) -> Result<u64, SpecError> {
         codes &= match key {
             ["ip", .., mask] | ["u32" | "u16" | "u8", _, mask, ..] if bits(mask) == Some(0) => u64::MAX,
             ["ip", "tos" | "dsfield" | "precedence", value, mask] => match (bits(value), bits(mask)) {
-                (Some(value), Some(mask @ 0..=0xff)) if mask & 3 == 0 => (0..64)
+                (Some(value), Some(mask @ 0..=0xff)) if mask.trailing_zeros() >= 2 => (0..64)
                     .filter(|code| (code << 2) & mask == value & mask)
                     .fold(0, |codes, code| codes | 1 << code),
                 _ => return Err(not_modelled("a mask beyond the six bits of the code point")),
