@@ -47,9 +47,15 @@ def told(text: str) -> tuple[str, str | None, bool] | str:
 
 
 def alike(kind: str, options: str | None) -> str | None:
-    """Return options without what does not count: netem's seed, and queues of sfq beyond what it can fill."""
-    if options is None or kind not in ("netem", "sfq"):
+    """Return options without what does not count.
+
+    That is the seed of netem, queues of sfq beyond what it can fill, and the scale of the table of RED. iproute2 6.1
+    cuts the time of a packet to whole microseconds before it computes the table, and 7.1 does not.
+    """
+    if options is None or kind not in ("netem", "sfq", "red"):
         return options
+    if kind == "red":
+        return options[:36] + options[38:]
     if kind == "netem":
         return options.split("0c000e00")[0]
     data = bytearray(bytes.fromhex(options))

@@ -85,6 +85,15 @@ _PIE: dict[str, Draw | None] = {
     **{"ecn": None, "noecn": None, "bytemode": None, "dq_rate_estimator": None, "no_dq_rate_estimator": None},
 }
 
+_CAKE = (
+    "unlimited autorate-ingress besteffort precedence diffserv diffserv3 diffserv4 diffserv8 flowblind "
+    "srchost dsthost hosts flows dual-srchost dual-dsthost triple-isolate wash nowash split-gso no-split- "
+    "gso ack-filter ack-filter-aggressive no-ack-filter raw conservative ipoa-vcmux ipoa-llcsnap bridged- "
+    "vcmux bridged-llcsnap pppoa-vcmux pppoa-llc pppoe-vcmux pppoe-llcsnap pppoe-ptm bridged-ptm via- "
+    "ethernet ethernet ether-vlan docsis atm noatm ptm ingress egress datacentre lan metro regional "
+    "internet oceanic satellite interplanetary "
+)
+
 
 def _bands(count: int) -> Draw:
     return lambda rng: " ".join(str(rng.randrange(3)) for _ in range(count))
@@ -148,14 +157,7 @@ KINDS: dict[str, tuple[dict[str, Draw | None], dict[str, Draw | None]]] = {
         {
             **{"bandwidth": _rate(8e4, 9e11), "rtt": _time(1, 4e9), "memlimit": _size(1, 4e9)},
             **{"overhead": lambda rng: str(rng.randint(-66, 258)), "mpu": _plain(0, 258)},
-            **dict.fromkeys(
-                "unlimited autorate-ingress besteffort precedence diffserv diffserv3 diffserv4 diffserv8 flowblind srchost "
-                "dsthost hosts flows dual-srchost dual-dsthost triple-isolate wash nowash split-gso no-split-gso "
-                "ack-filter ack-filter-aggressive no-ack-filter raw conservative ipoa-vcmux ipoa-llcsnap bridged-vcmux "
-                "bridged-llcsnap pppoa-vcmux pppoa-llc pppoe-vcmux pppoe-llcsnap pppoe-ptm bridged-ptm via-ethernet "
-                "ethernet ether-vlan docsis atm noatm ptm ingress egress datacentre lan metro regional internet oceanic "
-                "satellite interplanetary".split()
-            ),
+            **dict.fromkeys(_CAKE.split()),
         },
     ),
     "prio": ({}, {"bands": _plain(1, 17), "priomap": _bands(16)}),
@@ -176,7 +178,7 @@ NEW: dict[str, tuple[dict[str, Draw | None], dict[str, Draw | None]]] = {
             **{"tupdate": _time(1000, 4e6), "alpha": _REAL, "beta": _REAL, "coupling_factor": _number(1, 256)},
             **{"step_thresh": lambda rng: rng.choice([_time(1, 1e6), _one("5p", "12pkts", "1packet")])(rng)},
             **{"min_qlen_step": _plain(0, 50), "classic_protection": _PERCENT, "max_rtt": _time(1e3, 1e7)},
-            **dict.fromkeys("drop_on_overload overflow drop_enqueue drop_dequeue l4s_ect any_ect split_gso".split()),
+            **dict.fromkeys(["drop_on_overload", "overflow", "drop_enqueue", "drop_dequeue", "l4s_ect", "any_ect"]),
             **{"typical_rtt": _time(1e3, 1e6)},
         },
     ),

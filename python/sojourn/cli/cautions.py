@@ -35,7 +35,8 @@ def cautions(scenario: Mapping[str, Any]) -> list[str]:
         frame_s = _FRAME * 8 / (float(rate[1]) * _BITS[rate[2]])
         if float(step[1]) * _SECONDS[step[2]] < frame_s:
             found.append(
-                f"qdisc_{way} is dualpi2 with step_thresh {step[1]}{step[2]}, but one packet takes {frame_s * 1e3:.2f}ms at "
-                f"{rate[0]}: nearly every packet of L4S flows is marked, and they starve; min_qlen_step {_SPARED} spares them"
+                f"qdisc_{way} is dualpi2 with step_thresh {step[1]}{step[2]}, but one packet takes "
+                f"{frame_s * 1e3:.2f}ms at {rate[0]}: nearly every packet of L4S flows is marked, and they starve; "
+                f"min_qlen_step {_SPARED} spares them"
             )
     return found

@@ -32,7 +32,7 @@ impl Model for PrioParams {
         )
     };
     const WORDS: &'static [Word<Self>] = words! {
-        ["bands"]: Plain = bands, "number of bands; band 0 is class 1:1";
+        ["bands"] Once: Plain = bands, "number of bands; band 0 is class 1:1";
         ["priomap"] Once: Several = priomap, "the bands of priorities 0 to 15, for packets that no filter takes";
     };
     const UNMODELLED: &'static [Unmodelled] = &[(&["multiqueue"], "multiqueue", "a link here has one queue")];
