@@ -297,7 +297,7 @@ def test_a_shaper_above_a_discipline_holds_its_packets() -> None:
     [
         (("calls", "--sequences", "0"), "sequences is 0, but must be at least 1"),
         (("calls", "--rtt", "5ms"), "rtt is 5ms, but calls are sequences of packets"),
-        (("calls", "--qdisc", "codel target 0ms"), "codel.target is 0ns, but must be > 0"),
+        (("calls", "--qdisc", "fq_codel flows 70000"), "fq_codel.flows is 70000, but must be <= 65536"),
         (("rrul", "--sequences", "5"), "sequences is 5, but rrul has no sequences: leave it out"),
     ],
 )

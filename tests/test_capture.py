@@ -112,7 +112,7 @@ REFUSED = {
     "a snaplen in words": (["run", "rrul", "--pcap", "x", "--pcap-snaplen", "all"], ["--pcap-snaplen", "all"]),
     "points without a file": (["run", "rrul", "--pcap-at", "client"], ["pcap-at", "client", "--pcap"]),
     "a folder": (["run", "rrul", "--pcap", "."], ["pcap", "folder"]),
-    "a bad discipline": (["run", "rrul", "--pcap", "x", "--qdisc", "codel target 0"], ["target"]),
+    "a bad discipline": (["run", "rrul", "--pcap", "x", "--qdisc", "codel target 2h"], ["target"]),
 }
 
 

@@ -13,7 +13,7 @@ REFUSED = {
     "unknown discipline": (["run", "rrul", "--qdisc", "fq_cuddle"], ["fq_cuddle", "fq_codel"]),
     "unknown preset": (["run", "rrul", "--qdisc", "gbw:nothing"], ["gbw:nothing"]),
     "unknown word of a discipline": (["run", "rrul", "--qdisc", "codel goal 5ms"], ["goal"]),
-    "target of zero": (["run", "rrul", "--qdisc", "codel target 0"], ["target", "0"]),
+    "too many flows": (["run", "rrul", "--qdisc", "fq_codel flows 70000"], ["flows", "70000"]),
     "limit of zero": (["run", "rrul", "--qdisc", "pfifo limit 0"], ["limit", "0"]),
     "empty discipline": (["run", "rrul", "--qdisc", ""], []),
     "negative rate": (["run", "rrul", "--rate", "-5mbit"], ["-5mbit"]),

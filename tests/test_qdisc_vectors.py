@@ -94,7 +94,7 @@ def test_every_kind_has_vectors() -> None:
         ),
         (lambda q: q.enqueue(-1, 100), "now_ns is -1, but must be >= 0"),
         (lambda q: q.dequeue(2**80), f"now_ns is {2**80}, but must be <= {2**62}"),
-        (lambda q: Qdisc("codel target 0ms"), "codel.target is 0ns, but must be > 0"),
+        (lambda q: Qdisc("fq_codel flows 70000"), "fq_codel.flows is 70000, but must be <= 65536"),
         (lambda q: Qdisc("codel", seed=-1), "seed is -1, but must be >= 0"),
     ],
 )

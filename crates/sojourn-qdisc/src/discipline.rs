@@ -5,6 +5,7 @@ use crate::footprint::Footprint;
 use crate::kinds;
 use crate::presets::{self, PresetInfo};
 use crate::requests::KernelOptions;
+use crate::spec::statements::root;
 use crate::{KernelOnly, ParamError, QdiscSpec, SpecError};
 use sojourn_units::{Rate, text};
 use std::fmt;
@@ -34,6 +35,7 @@ impl Discipline {
     /// [`SpecError`]: one sentence that names the word, or the parameter, its value and the rule.
     pub fn parse(text: &str, rate: Option<Rate>) -> Result<Self, SpecError> {
         let words: Vec<&str> = text.split_whitespace().collect();
+        let (_, words) = root(&words)?;
         let Some((&kind, words)) = words.split_first() else {
             return Err(SpecError::Empty);
         };

@@ -56,6 +56,7 @@ macro_rules! disciplines {
     (
         kinds { $($Kind:ident($Params:ty)),+ $(,)? }
         classful { $($Over:ident($Words:ty)),+ $(,)? }
+        listed { $($Listed:ty),+ $(,)? }
         built { $($(#[$doc:meta])* $Built:ident($Engine:ty)),+ $(,)? }
         boxed { $($(#[$large_doc:meta])* $Large:ident($LargeEngine:ty)),+ $(,)? }
     ) => {
@@ -180,7 +181,7 @@ macro_rules! disciplines {
         /// Every kind, with `tc`'s and the current kernel's defaults.
         #[must_use]
         pub fn kinds() -> Vec<KindInfo> {
-            vec![$(describe::<$Params>(),)+ $(describe::<$Words>()),+]
+            vec![$(describe::<$Listed>()),+]
         }
 
         /// The tables of kinds of which kernels have more words.
@@ -189,7 +190,7 @@ macro_rules! disciplines {
             None => None,
         }),+];
 
-        const KINDS: &[Descriptor] = &[$(<$Params as Model>::ABOUT,)+ $(<$Words as Model>::ABOUT),+];
+        const KINDS: &[Descriptor] = &[$(<$Listed as Model>::ABOUT),+];
 
         /// A discipline of any kind, without a box. Made by [`QdiscSpec::build`](crate::QdiscSpec::build).
         #[derive(Clone, Debug)]
@@ -288,14 +289,34 @@ disciplines! {
         DualPi2(crate::dualpi2::DualPi2Words),
         Cake(crate::cake::CakeSpec),
         Fq(crate::FqParams),
-        Tbf(crate::tbf::TbfWords),
         Netem(crate::NetemParams),
     }
     classful {
+        Tbf(crate::tbf::TbfWords),
         Prio(crate::prio::PrioParams),
         Drr(crate::drr::DrrParams),
         Ets(crate::ets::EtsParams),
         Htb(crate::htb::HtbParams),
+    }
+    listed {
+        crate::fifo::Pfifo,
+        crate::fifo::Bfifo,
+        crate::PfifoFastParams,
+        crate::red::RedWords,
+        crate::PieParams,
+        crate::codel::CodelSpec,
+        crate::SfqParams,
+        crate::FqCodelParams,
+        crate::FqPieParams,
+        crate::dualpi2::DualPi2Words,
+        crate::cake::CakeSpec,
+        crate::FqParams,
+        crate::tbf::TbfWords,
+        crate::NetemParams,
+        crate::prio::PrioParams,
+        crate::drr::DrrParams,
+        crate::ets::EtsParams,
+        crate::htb::HtbParams,
     }
     built {
         /// `pfifo`, `bfifo`.
@@ -328,6 +349,8 @@ disciplines! {
         Cake(Cake<P>),
         /// `fq`.
         Fq(Fq<P>),
+        /// `tbf` over the discipline of its class.
+        TbfOver(Tbf<P, AnyQdisc<P>>),
         /// `prio`.
         Prio(Prio<P>),
         /// `drr` with its classes.

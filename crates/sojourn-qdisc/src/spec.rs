@@ -1,7 +1,7 @@
 //! A discipline that can be built, from its text: a kind with its words, or a preset; and statements about its classes.
 
 mod below;
-mod statements;
+pub(crate) mod statements;
 mod told;
 
 use crate::Packet;
@@ -22,8 +22,8 @@ use std::fmt;
 /// use sojourn_qdisc::QdiscSpec;
 /// let spec = QdiscSpec::parse("codel target 13ms noecn", None).unwrap();
 /// assert_eq!(spec.to_string(), "codel limit 1000 target 13ms interval 100ms noecn");
-/// let error = QdiscSpec::parse("codel target 0ms", None).unwrap_err();
-/// assert_eq!(error.to_string(), "codel.target is 0ns, but must be > 0");
+/// let error = QdiscSpec::parse("fq_codel flows 70000", None).unwrap_err();
+/// assert_eq!(error.to_string(), "fq_codel.flows is 70000, but must be <= 65536");
 /// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct QdiscSpec(pub(crate) Kind<Self>);
@@ -31,15 +31,17 @@ pub struct QdiscSpec(pub(crate) Kind<Self>);
 text!(QdiscSpec, |text: &str| QdiscSpec::parse(text, None), "qdisc");
 
 impl QdiscSpec {
-    /// Reads `text`: a kind and its words as for `tc`, or a preset, which needs the link's `rate`.
+    /// Reads `text`: a kind and its words as for `tc`, or a preset, which needs the link's `rate`; and statements about
+    /// classes, each on a line of its own or behind a semicolon.
     ///
     /// # Errors
     /// [`SpecError`]: one sentence that names the word, or the parameter, its value and the rule.
     pub fn parse(text: &str, rate: Option<Rate>) -> Result<Self, SpecError> {
-        let mut statements = text.split(';');
-        let first: Vec<&str> = statements.next().unwrap_or_default().split_whitespace().collect();
-        let spec = Self::parse_words(&first, rate)?;
-        let below: Vec<&str> = statements.collect();
+        let statements = statements::split(text);
+        let (first, below) = statements.split_first().unwrap_or((&"", &[]));
+        let first: Vec<&str> = first.split_whitespace().collect();
+        let (root, first) = statements::root(&first)?;
+        let spec = Self::parse_words(first, rate)?;
         if let (Some(&preset), Some(statement)) = (
             first.first().filter(|word| presets::find(word).is_some()),
             below.first(),
@@ -49,7 +51,7 @@ impl QdiscSpec {
                 preset: preset.to_owned(),
             });
         }
-        statements::read_below(spec, &below, rate)
+        statements::read_below(spec, &root, below, rate)
     }
 
     /// Reads a kind and its words, or a preset.
@@ -135,7 +137,11 @@ impl QdiscSpec {
     /// ```
     #[must_use]
     pub fn reads_identity(&self) -> bool {
-        self.0.reads_identity()
+        let below = |classes: &Classes<Self>| {
+            let mut given = classes.iter().filter_map(|class| class.qdisc.as_deref());
+            given.any(Self::reads_identity)
+        };
+        self.0.reads_identity() || self.0.classes().is_some_and(below)
     }
 
     /// What the discipline comes to at most. Nothing is built, so it costs nothing, whatever the parameters are.

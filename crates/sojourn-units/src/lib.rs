@@ -12,6 +12,7 @@ mod ecn;
 mod parse;
 mod quantity;
 mod stream;
+pub mod tc;
 mod text;
 pub mod ticks;
 mod words;

@@ -1,6 +1,6 @@
 //! `tc`'s spellings of times, rates and sizes, as in tc(8), "PARAMETERS".
 
-use crate::{Bytes, Duration, Rate};
+use crate::{Bytes, Duration, Rate, tc};
 use std::fmt;
 use thiserror::Error;
 
@@ -86,21 +86,7 @@ pub fn parse_rate(text: &str) -> Result<Rate, UnitError> {
     };
     let (n, unit) = split(text).ok_or_else(fail)?;
     let unit = unit.strip_suffix("/s").unwrap_or(&unit);
-    let factor = match unit {
-        "" | "bit" => 1.0,
-        "kbit" => 1e3,
-        "mbit" => 1e6,
-        "gbit" => 1e9,
-        "tbit" => 1e12,
-        "kibit" => 1024.0,
-        "mibit" => 1_048_576.0,
-        "gibit" => 1_073_741_824.0,
-        "bps" => 8.0,
-        "kbps" => 8e3,
-        "mbps" => 8e6,
-        "gbps" => 8e9,
-        _ => return Err(fail()),
-    };
+    let factor = tc::unit(tc::RATES, unit).ok_or_else(fail)?;
     let bps = (n * factor).round();
     if !(1.0..=1e12).contains(&bps) {
         return Err(fail());
@@ -108,7 +94,7 @@ pub fn parse_rate(text: &str) -> Result<Rate, UnitError> {
     Ok(Rate::from_bps(bps as u64))
 }
 
-/// A size as `tc` writes it: `1514`, `150kb` (of 1024), `1mb`, `10kbit`.
+/// A size as `tc` writes it: `1514`, `150kb` (of 1024), `1mb`, `10kbit` (of 1024 bits). Parts of a byte are refused.
 ///
 /// # Errors
 /// [`UnitError`] if the text is anything else or above 2^53 bytes.
@@ -116,7 +102,7 @@ pub fn parse_rate(text: &str) -> Result<Rate, UnitError> {
 /// ```
 /// use sojourn_units::{Bytes, parse_bytes};
 /// assert_eq!(parse_bytes("150kb"), Ok(Bytes::new(150 * 1024)));
-/// assert_eq!(parse_bytes("10kbit"), Ok(Bytes::new(1250)));
+/// assert_eq!(parse_bytes("10kbit"), Ok(Bytes::new(1280)));
 /// ```
 pub fn parse_bytes(text: &str) -> Result<Bytes, UnitError> {
     let fail = || UnitError {
@@ -125,16 +111,7 @@ pub fn parse_bytes(text: &str) -> Result<Bytes, UnitError> {
         rule: SIZE_RULE,
     };
     let (n, unit) = split(text).ok_or_else(fail)?;
-    let n = match unit.as_str() {
-        "" | "b" => n,
-        "k" | "kb" => n * 1024.0,
-        "m" | "mb" => n * 1_048_576.0,
-        "g" | "gb" => n * 1_073_741_824.0,
-        "kbit" => n * 125.0,
-        "mbit" => n * 125_000.0,
-        "gbit" => n * 125_000_000.0,
-        _ => return Err(fail()),
-    };
+    let n = n * tc::unit(tc::SIZES, &unit).ok_or_else(fail)?;
     if n > (1u64 << 53) as f64 || n.fract() != 0.0 {
         return Err(fail());
     }

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import argparse
+import json
 import sys
 from typing import TYPE_CHECKING, Any
 
 from sojourn import api, backends, bounds, rounds, runner
 from sojourn.cli import options, wifi_stats
+from sojourn.cli.cautions import cautions
 from sojourn.cli.describe import cost, describe
 from sojourn.errors import ParamError
 from sojourn.progress import progress_bar
@@ -69,6 +71,8 @@ def handle(args: argparse.Namespace) -> int:
     if args.wifi_stats:
         wifi_stats.check(text, len(plan))
     backends.reach(backend)
+    for sentence in cautions(json.loads(text)):
+        print(f"sojourn: {sentence}", file=sys.stderr)
     folder = None
     if args.out is not None:
         from sojourn.store.folder import ResultFolder, plan_name

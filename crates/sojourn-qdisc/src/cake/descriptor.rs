@@ -41,6 +41,12 @@ pub(crate) const TABLE: KernelTable = KernelTable {
         )
     },
     words: WORDS,
+    takes_back: &[
+        ("bandwidth", &["autorate"]),
+        ("unlimited", &["autorate"]),
+        ("raw", &["overhead", "atm"]),
+    ],
+    once: RTTS,
     // Source: iproute2 `q_cake.c`: with an RTT goes a target of a twentieth of it.
     besides: |options| match options.get("rtt_us") {
         Some(OptionValue::Number(rtt)) => Some(("target_us", if *rtt < 20 { 1 } else { *rtt / 20 })),
@@ -265,15 +271,28 @@ const ATTRIBUTES: &[Row] = rows! {
     U32 => "split_gso" "fwmark";
 };
 
+/// Presets of a round-trip time, of which `tc` takes one.
+const RTTS: &[&str] = &[
+    "datacentre",
+    "lan",
+    "metro",
+    "regional",
+    "internet",
+    "oceanic",
+    "satellite",
+    "interplanetary",
+];
+
 const WORDS: &[KernelWord] = kernel_words! {
-    "bandwidth_bps": "bandwidth" Rate(8, 1_000_000_000_000), "unlimited" Is(0);
+    "bandwidth_bps": "bandwidth" Rate, "unlimited" Is(0);
     "autorate": "autorate-ingress" Switch(true);
     "rtt_us": "rtt" Micros(1, MOST);
     "": "datacentre" Means(&["rtt", "100us"]), "lan" Means(&["rtt", "1ms"]), "metro" Means(&["rtt", "10ms"]),
         "regional" Means(&["rtt", "30ms"]), "internet" Means(&["rtt", "100ms"]), "oceanic" Means(&["rtt", "300ms"]),
-        "satellite" Means(&["rtt", "1s"]), "interplanetary" Means(&["rtt", "3600s"]);
+        "satellite" Means(&["rtt", "1s"]), "interplanetary" Means(&["rtt", "1000s"]);
     "diffserv": "besteffort" Choice, "precedence" Choice, "diffserv3" Choice, "diffserv4" Choice,
         "diffserv8" Choice;
+    "": "diffserv" Means(&["diffserv4"]);
     "flow_mode": "flowblind" Choice, "srchost" Choice, "dsthost" Choice, "hosts" Choice, "flows" Choice,
         "dual-srchost" Choice, "dual-dsthost" Choice, "triple-isolate" Choice;
     "nat": "nat" Switch(true), "nonat" Switch(false);
@@ -281,17 +300,19 @@ const WORDS: &[KernelWord] = kernel_words! {
     "split_gso": "split-gso" Switch(true), "no-split-gso" Switch(false);
     "ack_filter": "ack-filter" Choice, "ack-filter-aggressive" Choice, "no-ack-filter" Choice;
     "memlimit_bytes": "memlimit" Bytes(0, MOST);
-    "fwmark": "fwmark" Mask(0, MOST);
+    "fwmark": "fwmark" Mask;
     "raw": "raw" Switch(true);
-    "overhead": "overhead" Count(-64, 256), "ether-vlan" More(4);
+    "overhead": "overhead" Count(-64, 256);
+    "": "ether-vlan" Means(&["+overhead", "4"]);
     "mpu": "mpu" Count(0, 256);
     "atm": "atm" Choice, "ptm" Choice, "noatm" Choice;
-    "": "conservative" Means(&["overhead", "48", "atm"]), "pppoa-vcmux" Means(&["overhead", "10", "atm"]),
-        "pppoa-llc" Means(&["overhead", "14", "atm"]), "pppoe-vcmux" Means(&["overhead", "32", "atm"]),
-        "pppoe-llcsnap" Means(&["overhead", "40", "atm"]), "bridged-vcmux" Means(&["overhead", "24", "atm"]),
-        "bridged-llcsnap" Means(&["overhead", "32", "atm"]), "ipoa-vcmux" Means(&["overhead", "8", "atm"]),
-        "ipoa-llcsnap" Means(&["overhead", "16", "atm"]), "pppoe-ptm" Means(&["overhead", "30", "ptm"]),
-        "bridged-ptm" Means(&["overhead", "22", "ptm"]), "docsis" Means(&["overhead", "18", "mpu", "64", "noatm"]),
-        "ethernet" Means(&["overhead", "38", "mpu", "84", "noatm"]);
+    "": "conservative" Means(&["overhead", "48", "atm"]), "pppoa-vcmux" Means(&["+overhead", "10", "atm"]),
+        "pppoa-llc" Means(&["+overhead", "14", "atm"]), "pppoe-vcmux" Means(&["+overhead", "32", "atm"]),
+        "pppoe-llcsnap" Means(&["+overhead", "40", "atm"]), "bridged-vcmux" Means(&["+overhead", "24", "atm"]),
+        "bridged-llcsnap" Means(&["+overhead", "32", "atm"]), "ipoa-vcmux" Means(&["+overhead", "8", "atm"]),
+        "ipoa-llcsnap" Means(&["+overhead", "16", "atm"]), "pppoe-ptm" Means(&["+overhead", "30", "ptm"]),
+        "bridged-ptm" Means(&["+overhead", "22", "ptm"]),
+        "docsis" Means(&["+overhead", "18", "mpu", "64", "noatm"]),
+        "ethernet" Means(&["+overhead", "38", "mpu", "84"]), "via-ethernet" Means(&[]);
     "ingress": "ingress" Switch(true), "egress" Switch(false);
 };

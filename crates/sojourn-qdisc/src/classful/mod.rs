@@ -22,6 +22,7 @@ pub(crate) use round::Round;
 use crate::grammar::error::SpecError;
 use crate::grammar::model::Model;
 use crate::htb::HtbClass;
+use crate::tbf::Framing;
 use crate::{Packet, ParamError, Qdisc};
 use names::Handle;
 use std::collections::{BTreeMap, BTreeSet};
@@ -80,6 +81,8 @@ pub(crate) struct Filter {
     pub(crate) codes: u64,
     /// The minor number of the class to which it sends them.
     pub(crate) class: u16,
+    /// Filters of lower numbers are asked first; 0 once they stand in this order.
+    pub(crate) priority: u32,
 }
 
 impl<L> Classes<L> {
@@ -156,7 +159,14 @@ impl<L> Classes<L> {
     }
 
     /// Adds a class, with the words behind its kind.
-    pub(crate) fn add_class(&mut self, parent: u16, minor: u16, kind: &str, words: &[&str]) -> Result<(), SpecError> {
+    pub(crate) fn add_class(
+        &mut self,
+        parent: u16,
+        minor: u16,
+        kind: &str,
+        words: &[&str],
+        stab: Option<Framing>,
+    ) -> Result<(), SpecError> {
         let wrong = |field: &str, value: String, rule: String| Err(ParamError::new("class", field, value, rule).into());
         if kind != self.kind {
             let rule = format!("{}, the kind of discipline {:x}:", self.kind, self.handle);
@@ -170,16 +180,17 @@ impl<L> Classes<L> {
             let rule = format!("{:x}:, because classes of drr have none below them", self.handle);
             return wrong("parent", self.handle_of(parent).to_string(), rule);
         }
-        let own = ClassWords::parse(self.kind, words)?;
+        let mut own = ClassWords::parse(self.kind, words)?;
+        if let (ClassWords::Htb(class), Some(stab)) = (&mut own, stab) {
+            class.with_stab(stab)?;
+        }
         if self.places.contains_key(&minor) {
             return wrong("classid", handle, "a class that is not there yet".to_owned());
         }
         if parent != 0 {
             let above = self.find("class.parent", parent)?;
-            if above.qdisc.is_some() {
-                let above = self.handle_of(parent).to_string();
-                return wrong("parent", above, "a class without a discipline of its own".to_owned());
-            }
+            // Source: `htb_change_class`: the discipline of a leaf goes when it becomes an inner class.
+            above.qdisc = None;
             let classes_above = self.above(parent) + 1;
             if classes_above >= HtbClass::LEVELS {
                 let rule = format!("at most {} classes deep", HtbClass::LEVELS);
@@ -200,13 +211,15 @@ impl<L> Classes<L> {
     }
 
     /// Gives a class its discipline.
-    pub(crate) fn graft(&mut self, minor: u16, qdisc: L) -> Result<(), SpecError> {
+    pub(crate) fn graft(&mut self, minor: u16, qdisc: L, replaces: bool) -> Result<(), SpecError> {
+        // `tbf` has one class, and takes every number for it.
+        let minor = if self.kind == "tbf" { 1 } else { minor };
         let handle = self.handle_of(minor).to_string();
         let inner = self.is_inner(minor);
         let class = self.find("qdisc.parent", minor)?;
         let rule = match (inner, class.qdisc.is_some()) {
             (true, _) => "a class without classes below it",
-            (_, true) => "a class without a discipline of its own",
+            (_, true) if !replaces => "a class without a discipline of its own",
             _ => {
                 class.qdisc = Some(Box::new(qdisc));
                 return Ok(());

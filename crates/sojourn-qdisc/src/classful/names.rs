@@ -1,6 +1,7 @@
 //! How handles and code points are written.
 
 use crate::ParamError;
+use sojourn_units::tc;
 use std::fmt;
 
 /// The number of a discipline (`1:`) or of a class (`1:11`), both parts hexadecimal as in `tc`.
@@ -14,10 +15,7 @@ pub(crate) struct Handle {
 impl Handle {
     /// Reads the value of `field`.
     pub(crate) fn parse(field: &str, text: &str) -> Result<Self, ParamError> {
-        let part = |digits: &str| {
-            let plain = digits.len() <= 4 && digits.bytes().all(|b| b.is_ascii_hexdigit());
-            u16::from_str_radix(digits, 16).ok().filter(|_| plain)
-        };
+        let part = |digits: &str| u16::try_from(tc::count(digits, 16)?).ok();
         let found = text.split_once(':').and_then(|(major, minor)| {
             let major = part(major).filter(|&major| major != 0 && major != u16::MAX)?;
             let minor = if minor.is_empty() { 0 } else { part(minor)? };
@@ -97,12 +95,15 @@ mod tests {
 
     #[test]
     fn handles_are_hexadecimal_and_both_parts_fit_16_bits() {
-        for (text, major, minor) in [("1:", 1, 0), ("1:11", 1, 0x11), ("ffe:FFFF", 0xffe, 0xffff)] {
+        for (text, major, minor) in [
+            ("1:", 1, 0),
+            ("1:11", 1, 0x11),
+            ("0x1:0x11", 1, 0x11),
+            ("ffe:FFFF", 0xffe, 0xffff),
+        ] {
             assert_eq!(Handle::parse("x", text), Ok(Handle { major, minor }), "{text}");
         }
-        for text in [
-            "", "1", ":", ":1", "0:1", "ffff:1", "1:10000", "1:g", "1:-1", "+1:1", "1:1:1",
-        ] {
+        for text in ["", "1", ":", ":1", "0:1", "ffff:1", "1:10000", "1:g", "1:-1", "1:1:1"] {
             let error = Handle::parse("class.parent", text).unwrap_err().to_string();
             assert!(
                 error.starts_with(&format!("class.parent is {text:?}, but must be")),

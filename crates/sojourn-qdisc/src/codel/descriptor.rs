@@ -42,10 +42,10 @@ impl Model for CodelSpec {
         )
     };
     const WORDS: &'static [Word<Self>] = words! {
-        ["limit"]: Packets = limit, "packets it holds; arrivals beyond are refused";
-        ["target"]: Time = params.target,
+        ["limit"] ZeroIsUnset: Packets = limit, "packets it holds; arrivals beyond are refused";
+        ["target"] ZeroIsUnset: Time = params.target,
             "acceptable standing delay; at least the time of one frame at the link's rate";
-        ["interval"]: Time = params.interval,
+        ["interval"] ZeroIsUnset: Time = params.interval,
             "how long the delay must stay above target before the first drop; about the largest common RTT";
         ["ce_threshold"]: Time = params.ce_threshold, "mark every ECN-capable packet that was queued longer";
         ["ecn", "noecn"]: Flag = params.ecn, "mark ECN-capable packets instead of dropping them";

@@ -24,6 +24,8 @@ impl DrrClass {
         words: words! {
             ["quantum"]: SizeTo<{ 1 << 20 }> = quantum, "bytes that the class may send in a round";
         },
+        ignored: &[],
+        unmodelled: &[],
         variants: false,
     };
 

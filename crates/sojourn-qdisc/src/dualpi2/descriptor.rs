@@ -5,13 +5,13 @@ use super::{DualPi2, DualPi2Params, StepThreshold};
 use crate::descriptor::{Counters, Descriptor, DropCounters};
 use crate::footprint::Footprint;
 use crate::grammar::given::Given;
-use crate::grammar::measures::{Flag, Measure, Number, Packets, Real, Size, Time, Unit, Value, signed};
+use crate::grammar::measures::{Flag, Measure, Number, PlainOctets, PlainPackets, Real, Time, Unit, Value, signed};
 use crate::grammar::model::{CHECKED, Model, Plain};
 use crate::grammar::words::{Word, words};
 use crate::netlink::Form::{Probability32, S32, U32};
 use crate::netlink::{Layout, Named, OptionValue, Options, Row, number, push, rows, word};
 use crate::{Packet, ParamError};
-use sojourn_units::{Bytes, Duration};
+use sojourn_units::{Bytes, Duration, tc};
 
 /// `typical_rtt` is this part of `max_rtt` if one of them is given. Source: iproute2 `RTT_TYP_TO_MAX`.
 const TYPICAL_OF_MAX: u64 = 6;
@@ -82,7 +82,7 @@ impl DualPi2Words {
         Ok(params)
     }
 
-    /// What the controller is set to: what was given, or what follows from the round-trip times. Source: iproute2
+    /// What the controller is set to: what was given, or what follows from the round-trip times, which count more. Source: iproute2
     /// `dualpi2_parse_opt`; RFC 9332 section A.1.
     fn tuning(&self) -> Result<Tuning, ParamError> {
         let linux = DualPi2Params::LINUX;
@@ -98,10 +98,6 @@ impl DualPi2Words {
             (Some(max), _) => ("max_rtt", max),
             (None, typical) => ("typical_rtt", typical.unwrap_or_default()),
         };
-        if self.target.is_some() || self.tupdate.is_some() || self.alpha.is_some() || self.beta.is_some() {
-            let rule = "left out where target, tupdate, alpha or beta is given, for tc would ignore these";
-            return Err(ParamError::new(KIND, field, value.to_string(), rule));
-        }
         crate::param::positive_time(KIND, field, value)?;
         let us = |time: Duration| time.as_nanos() / 1000;
         let (max, typical) = match (self.max_rtt.map(us), self.typical_rtt.map(us)) {
@@ -150,22 +146,23 @@ impl Model for DualPi2Words {
         )
     };
     const WORDS: &'static [Word<Self>] = words! {
-        ["limit"]: Packets = limit, "packets in both queues together; arrivals beyond are refused";
-        ["memlimit"]: Size = memlimit, "memory of all queued packets; default two frames for each packet of limit";
-        ["target"]: Time = target, "the delay that the controller aims at; default 15ms";
-        ["tupdate"]: Time = tupdate, "time between two updates of the probability; default 16ms";
+        ["limit"] ZeroIsUnset: PlainPackets = limit, "packets in both queues together; arrivals beyond are refused";
+        ["memlimit"] ZeroIsUnset: PlainOctets = memlimit, "memory of all queued packets; default two frames for each packet of limit";
+        ["target"] ZeroIsUnset: Time = target, "the delay that the controller aims at; default 15ms";
+        ["tupdate"] ZeroIsUnset: Time = tupdate, "time between two updates of the probability; default 16ms";
         ["alpha"]: Real = alpha, "weight of the delay's distance from target, Hz; default 0.16";
         ["beta"]: Real = beta, "weight of the delay's change, Hz; default 3.2";
-        ["step_thresh"]: Step = step_thresh, "packets of the L queue that waited longer, or leave more behind (5p), are marked";
-        ["min_qlen_step"]: Packets = min_qlen_step, "step_thresh holds for packets that find so many in the L queue";
+        ["step_thresh"] ZeroIsUnset: Step = step_thresh, "packets of the L queue that waited longer, or leave more behind (5p), are marked";
+        ["min_qlen_step"]: PlainPackets = min_qlen_step, "step_thresh holds for packets that find so many in the L queue; 2 where one packet takes longer than step_thresh, \
+             or L4S flows starve";
         ["coupling_factor"]: Number = coupling_factor, "marks of the L queue per base probability, 1 to 255";
         ["drop_on_overload", "overflow"]: Flag = drop_on_overload, "in overload, drop in the L queue, too; else only mark";
         ["drop_dequeue", "drop_enqueue"]: Flag = drop_dequeue, "drop and mark when packets leave; else when they come";
         ["classic_protection"]: Percent = classic_protection, "share that the classic queue gets at least, such as 10%";
         ["l4s_ect", "any_ect"]: Flag = l4s_ect, "ECT(1) and CE go into the L queue; else all ECN-capable packets";
         ["split_gso", "no_split_gso"]: Flag = split_gso, "split segments that offload has joined; here there are none";
-        ["max_rtt"]: Time = max_rtt, "sets target, tupdate, alpha and beta; default six times typical_rtt";
-        ["typical_rtt"]: Time = typical_rtt, "the same; default a sixth of max_rtt";
+        ["max_rtt"] ZeroIsUnset: Time = max_rtt, "sets target, tupdate, alpha and beta; default six times typical_rtt";
+        ["typical_rtt"] ZeroIsUnset: Time = typical_rtt, "the same; default a sixth of max_rtt";
     };
 
     fn defaults() -> Self {
@@ -244,6 +241,10 @@ enum Step {}
 
 impl Unit for Step {
     const UNIT: &'static str = "time or packets";
+
+    fn is_zero(text: &str) -> bool {
+        tc::micros(text) == Some(0)
+    }
 }
 
 impl Measure<StepThreshold> for Step {
@@ -254,7 +255,7 @@ impl Measure<StepThreshold> for Step {
             .find_map(|unit| value.strip_suffix(unit));
         match digits {
             Some(digits) => Given::new(KIND, "step_thresh", digits)
-                .count()
+                .count(10)
                 .map(StepThreshold::Packets),
             None => given.duration().map(StepThreshold::Time),
         }
@@ -267,7 +268,7 @@ impl Measure<StepThreshold> for Step {
     }
 }
 
-/// A share, which `tc` reads as `10%` or as 0.1, in whole per cent.
+/// A share in whole per cent, with or without the sign.
 enum Percent {}
 
 impl Unit for Percent {
@@ -276,14 +277,7 @@ impl Unit for Percent {
 
 impl Measure<u32> for Percent {
     fn read(given: &Given<'_>) -> Result<u32, ParamError> {
-        let percent = match given.value().strip_suffix('%') {
-            Some(number) => Given::new(KIND, "classic_protection", number).number()?,
-            None => given.number()? * 100.0,
-        };
-        if percent.round_ties_even() > 100.0 {
-            return Err(given.error("at most 100%, or 1 as a part of the whole"));
-        }
-        Ok(percent.round_ties_even() as u32)
+        Ok((given.percent()? * 100.0).round_ties_even() as u32)
     }
     fn value(field: &u32) -> Option<Value> {
         Some(Value::Percent(*field))

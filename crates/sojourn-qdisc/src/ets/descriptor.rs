@@ -5,7 +5,7 @@ use crate::classful::{Ahead, Children, Classes, Classful, PriorityMap, Round};
 use crate::descriptor::Descriptor;
 use crate::drr::QUANTA;
 use crate::footprint::Footprint;
-use crate::grammar::measures::{Number, Several};
+use crate::grammar::measures::{Plain, Several};
 use crate::grammar::model::Model;
 use crate::grammar::numbers::Numbers;
 use crate::grammar::words::{Word, words};
@@ -48,11 +48,11 @@ impl Model for EtsParams {
         )
     };
     const WORDS: &'static [Word<Self>] = words! {
-        ["bands"]: Number = bands, "number of bands; default is as many as are strict or have a quantum";
-        ["strict"]: Number = strict, "how many of them are served in strict order, before all others";
-        ["quanta"]: Several = quanta, if |t| !t.quanta.is_empty(),
+        ["bands"] ZeroIsUnset Once: Plain = bands, "number of bands; default is as many as are strict or have a quantum";
+        ["strict"] ZeroIsUnset Once: Plain = strict, "how many of them are served in strict order, before all others";
+        ["quanta"] Once: Several = quanta, if |t| !t.quanta.is_empty(),
             "bytes that each other band may send in a round; default is 1514";
-        ["priomap"]: Several = priomap, if |t| !t.priomap.is_empty(),
+        ["priomap"] Once: Several = priomap, if |t| !t.priomap.is_empty(),
             "the bands of priorities 0 to 15, for packets that no filter takes; default is the last band";
     };
 

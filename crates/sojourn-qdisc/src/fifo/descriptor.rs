@@ -3,7 +3,7 @@
 use super::{Fifo, FifoLimit, PfifoFast, PfifoFastParams, PfifoFastVariant};
 use crate::descriptor::Descriptor;
 use crate::footprint::Footprint;
-use crate::grammar::measures::{Packets, Size};
+use crate::grammar::measures::{Packets, Size, SizedPackets};
 use crate::grammar::model::{CHECKED, Model, Plain, Variant};
 use crate::grammar::words::{Word, words};
 use crate::netlink::Layout;
@@ -32,7 +32,7 @@ impl Model for Pfifo {
         )
     };
     const WORDS: &'static [Word<Self>] = words! {
-        ["limit"]: Packets = limit, "packets it holds; default is the device's txqueuelen";
+        ["limit"]: SizedPackets = limit, "packets it holds; default is the device's txqueuelen";
     };
 
     fn defaults() -> Self {

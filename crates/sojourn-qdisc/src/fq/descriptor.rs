@@ -5,10 +5,10 @@ use super::{Fq, FqParams, FqVariant};
 use crate::descriptor::{Counters, Descriptor};
 use crate::footprint::Footprint;
 use crate::grammar::given::Given;
-use crate::grammar::measures::{Flag, Measure, Nanos, Number, Packets, Several, SizeTo, Speed, Time, Unit, Value};
+use crate::grammar::measures::{Flag, Measure, Nanos, Number, Octets, Packets, Several, Speed, Time, Value};
 use crate::grammar::model::{CHECKED, Model, Plain, Variant};
 use crate::grammar::numbers::Numbers;
-use crate::grammar::words::{Word, words};
+use crate::grammar::words::{Ignored, Unmodelled, Word, words};
 use crate::netlink::Form::{Log, Priomap, Rate32, U8, U32, U64, Words};
 use crate::netlink::{Layout, Row, rows};
 use crate::{Packet, ParamError};
@@ -28,10 +28,10 @@ impl Model for FqParams {
     const WORDS: &'static [Word<Self>] = words! {
         ["limit"]: Packets = limit, "packets it holds; with variant linux-7.3 in each band";
         ["flow_limit"]: Packets = flow_limit, "packets of one flow it holds";
-        ["buckets"]: Number = buckets, "buckets of its table of flows, a power of two";
-        ["orphan_mask"]: Mask = orphan_mask, "bits of the hash that tell forwarded flows apart";
-        ["quantum"]: SizeTo<1_048_576> = quantum, "bytes a flow may send per round";
-        ["initial_quantum"]: SizeTo<2_147_483_647> = initial_quantum, "bytes a new flow may send in its first round";
+        ["buckets"] ZeroIsUnset: Number = buckets, "buckets of its table of flows, a power of two";
+        ["orphan_mask"]: Number = orphan_mask, "bits of the hash that tell forwarded flows apart";
+        ["quantum"]: Octets = quantum, "bytes a flow may send per round";
+        ["initial_quantum"]: Octets = initial_quantum, "bytes a new flow may send in its first round";
         ["maxrate"]: Speed = maxrate, "the rate at which a flow may send at most";
         ["low_rate_threshold"]: Speed = low_rate_threshold, "a flow that sends no faster waits after each packet";
         ["pacing", "nopacing"]: Flag = pacing, "pace flows";
@@ -40,9 +40,16 @@ impl Model for FqParams {
         ["ce_threshold"]: Time = ce_threshold, "mark packets that leave so much later than they could";
         ["horizon"]: Time = horizon, "how far ahead a packet's time to leave may be";
         ["horizon_drop", "horizon_cap"]: Flag = horizon_drop, "drop packets beyond the horizon; else send them then";
-        ["priomap"]: Several = priomap, "the band of each of 16 priorities, 0 to 2; of variant linux-7.3";
-        ["weights"]: Several = weights, "bytes that each of three bands may send per round; of variant linux-7.3";
+        ["priomap"] Once: Several = priomap, "the band of each of 16 priorities, 0 to 2; of variant linux-7.3";
+        ["weights"] Once: Several = weights, "bytes that each of three bands may send per round; of variant linux-7.3";
     };
+    /// Kernels pass over `defrate`, and three bands are all that there can be.
+    const IGNORED: &'static [Ignored] = &[("defrate", |g| g.rate_or_zero()), ("bands", |g| g.exactly(3))];
+    const UNMODELLED: &'static [Unmodelled] = &[(
+        &["offload_horizon"],
+        "offload_horizon, which lets a network card pace",
+        "",
+    )];
     const VARIANTS: &'static [Variant<Self>] = &[("linux-7.3", || Self::LINUX_7_3)];
 
     fn defaults() -> Self {
@@ -73,28 +80,6 @@ impl Plain for FqParams {
 
     fn build<P: Packet>(&self, _seed: u64) -> Self::Built<P> {
         Box::new(Fq::new(*self).expect(CHECKED))
-    }
-}
-
-/// Bits, which may be written as `0xff`.
-enum Mask {}
-
-impl Unit for Mask {
-    const UNIT: &'static str = "number";
-}
-
-impl Measure<u32> for Mask {
-    fn read(given: &Given<'_>) -> Result<u32, ParamError> {
-        match given.value().strip_prefix("0x") {
-            Some(digits) => u32::from_str_radix(digits, 16)
-                .ok()
-                .filter(|_| digits.bytes().all(|b| b.is_ascii_hexdigit()))
-                .ok_or_else(|| given.error("a whole number of 32 bits, such as 0xff")),
-            None => given.count(),
-        }
-    }
-    fn value(field: &u32) -> Option<Value> {
-        Some(Value::Count(*field))
     }
 }
 

@@ -3,7 +3,7 @@
 use super::{FqCodel, FqCodelParams, FqCodelVariant, SfqCodel};
 use crate::descriptor::{Counters, Descriptor, DropCounters};
 use crate::footprint::Footprint;
-use crate::grammar::measures::{Flag, Masked, Memory, Number, Packets, SizeTo, Time};
+use crate::grammar::measures::{Flag, Masked, Memory, Number, Octets, Packets, Time};
 use crate::grammar::model::{CHECKED, Either, Model, Plain, Variant, table};
 use crate::grammar::words::{Word, words};
 use crate::netlink::Form::{U8, U32};
@@ -29,20 +29,20 @@ impl Model for FqCodelParams {
         )
     };
     const WORDS: &'static [Word<Self>] = words! {
-        ["limit"]: Packets = limit,
+        ["limit"] ZeroIsUnset: Packets = limit,
             "packets in all queues together; beyond it the fattest queue is dropped from (ns2: the one with the most packets)";
-        ["flows"]: Number = flows, "number of queues";
-        ["quantum"]: SizeTo<1_048_576> = quantum,
+        ["flows"] ZeroIsUnset: Number = flows, "number of queues";
+        ["quantum"] ZeroIsUnset: Octets = quantum,
             "bytes a queue may send per round (ns2: 0, its default, for one packet of any size)";
-        ["target"]: Time = codel.target, "acceptable standing delay of a queue";
-        ["interval"]: Time = codel.interval,
+        ["target"] ZeroIsUnset: Time = codel.target, "acceptable standing delay of a queue";
+        ["interval"] ZeroIsUnset: Time = codel.interval,
             "how long the delay must stay above target before the first drop; about the largest common RTT";
         ["ce_threshold"]: Time = codel.ce_threshold, "mark every ECN-capable packet that was queued longer";
         ["ce_threshold_selector"]: Masked = codel.ce_threshold_selector,
             "with ce_threshold: only packets whose byte of traffic class is this under a mask; 0x01/0x01 is L4S";
         ["memory_limit"]: Memory = memory_limit, "memory of all queued packets, counted as the kernel allocates it";
         ["ecn", "noecn"]: Flag = codel.ecn, "mark ECN-capable packets instead of dropping them";
-        ["drop_batch"]: Packets = drop_batch, if |p| p.variant == FqCodelVariant::Linux, "most packets dropped at one overflow";
+        ["drop_batch"] ZeroIsUnset: Packets = drop_batch, if |p| p.variant == FqCodelVariant::Linux, "most packets dropped at one overflow";
     };
     const VARIANTS: &'static [Variant<Self>] = &[
         ("linux-ticks", || Self::LINUX_TICKS),
@@ -60,7 +60,11 @@ impl Model for FqCodelParams {
             (other, _) => Some(other.name()),
         }
     }
+    /// Source: `fq_codel_change` takes a quantum of less than 256 as 256.
     fn finish(&mut self) -> Result<(), ParamError> {
+        if self.variant != FqCodelVariant::Ns2 {
+            self.quantum = self.quantum.max(256);
+        }
         self.validate()
     }
     fn for_kernel(&mut self) {

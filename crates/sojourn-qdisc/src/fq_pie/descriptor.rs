@@ -25,15 +25,15 @@ impl Model for FqPieParams {
         )
     };
     const WORDS: &'static [Word<Self>] = words! {
-        ["limit"]: Packets = pie.limit, "packets in all queues together; arrivals beyond are refused";
-        ["flows"]: Number = flows, "number of queues";
-        ["target"]: Time = pie.target, "the delay that each queue's PIE aims at";
-        ["tupdate"]: Time = pie.tupdate, "time between two updates of the probabilities";
-        ["alpha"]: Number = pie.alpha, "weight of the delay's distance from target, in sixteenths, 0 to 32";
-        ["beta"]: Number = pie.beta, "weight of the delay's change, in sixteenths, 0 to 32";
-        ["quantum"]: SizeTo<1_048_576> = quantum, "bytes a queue may send per round, 256 at least";
-        ["memory_limit"]: Memory = memory_limit, "memory of all queued packets; arrivals beyond are counted and taken in";
-        ["ecn_prob"]: Number = ecn_prob, "per cent of probability up to which packets are marked instead of dropped";
+        ["limit"] ZeroIsUnset: Packets = pie.limit, "packets in all queues together; arrivals beyond are refused";
+        ["flows"] ZeroIsUnset: Number = flows, "number of queues";
+        ["target"] ZeroIsUnset: Time = pie.target, "the delay that each queue's PIE aims at";
+        ["tupdate"] ZeroIsUnset: Time = pie.tupdate, "time between two updates of the probabilities";
+        ["alpha"] ZeroIsUnset: Number = pie.alpha, "weight of the delay's distance from target, in sixteenths, 0 to 32";
+        ["beta"] ZeroIsUnset: Number = pie.beta, "weight of the delay's change, in sixteenths, 0 to 32";
+        ["quantum"] ZeroIsUnset: SizeTo<1_048_576> = quantum, "bytes a queue may send per round, 256 at least";
+        ["memory_limit"] ZeroIsUnset: Memory = memory_limit, "memory of all queued packets; arrivals beyond are counted and taken in";
+        ["ecn_prob"] ZeroIsUnset: Number = ecn_prob, "per cent of probability up to which packets are marked instead of dropped";
         ["ecn", "noecn"]: Flag = pie.ecn, "mark ECN-capable packets instead of dropping them, up to ecn_prob";
         ["bytemode", "nobytemode"]: Flag = pie.bytemode, if |p| p.pie.bytemode, "scale the probability by packet size";
         ["dq_rate_estimator", "no_dq_rate_estimator"]: Flag = pie.dq_rate_estimator,
@@ -45,6 +45,8 @@ impl Model for FqPieParams {
         Self::LINUX
     }
     fn finish(&mut self) -> Result<(), ParamError> {
+        // A kernel takes 100, too; `tc` does not.
+        crate::param::in_range("fq_pie", "ecn_prob", u64::from(self.ecn_prob), 0, 99)?;
         self.validate()
     }
     fn footprint(&self) -> Footprint {

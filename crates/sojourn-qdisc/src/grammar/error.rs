@@ -28,6 +28,16 @@ pub enum SpecError {
         /// What it needs.
         needs: &'static str,
     },
+    /// What `tc` takes and no model here has.
+    #[error("{kind} is not modelled here with {what}{}{instead}", if instead.is_empty() { "" } else { ": " })]
+    NotModelled {
+        /// The kind.
+        kind: &'static str,
+        /// What was asked for.
+        what: &'static str,
+        /// What does it instead; empty for nothing.
+        instead: &'static str,
+    },
     /// A word that the kind does not have.
     #[error("{word:?} is no parameter of {kind}; its parameters are {allowed}")]
     UnknownWord {
@@ -46,7 +56,7 @@ pub enum SpecError {
         /// What kind of value.
         unit: &'static str,
     },
-    /// A parameter that was already given.
+    /// A parameter that was already given, and that `tc` does not take again.
     #[error("{field} is given twice, but must be given once")]
     Twice {
         /// Kind and parameter.

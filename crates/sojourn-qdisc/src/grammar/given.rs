@@ -3,12 +3,20 @@
 use super::numbers::Numbers;
 use crate::ParamError;
 use crate::selector::Selector;
-use sojourn_units::{Bytes, Duration, Rate, UnitError, parse_bytes, parse_duration, parse_rate};
+use sojourn_units::{Bytes, Duration, Rate, tc};
 
 /// The unit of a word that is a flag.
 pub(crate) const FLAG: &str = "flag";
 /// The unit of a word that takes several numbers, up to the next word that is none.
 pub(crate) const NUMBERS: &str = "numbers";
+
+const SIZE: &str = "a size in bytes, or one with unit b, k, kb, m, mb, g, gb (of 1024) or kbit, mbit, such as 150kb";
+const RATE: &str = "a number > 0 with unit bit, kbit, mbit, gbit (or bps, kbps, mbps for bytes), such as 10mbit";
+/// The fastest rate, bit/s.
+const FASTEST: u64 = 1_000_000_000_000;
+/// The longest times: what `tc` can hand to the kernel, and a hundred years.
+const LONGEST_US: u64 = u32::MAX as u64;
+const LONGEST_NS: u64 = 3_200_000_000_000_000_000;
 
 /// A word as given, with its value.
 pub(crate) struct Given<'a> {
@@ -43,73 +51,123 @@ impl<'a> Given<'a> {
         self.value
     }
 
-    /// A whole number, which may have a sign; packets may be written as `1000p`.
-    pub(crate) fn signed(&self) -> Result<i64, ParamError> {
-        let value = self.value.strip_suffix('p').unwrap_or(self.value);
-        let digits = value.strip_prefix('-').unwrap_or(value);
-        let plain = !digits.is_empty() && digits.len() <= 18 && digits.bytes().all(|b| b.is_ascii_digit());
-        let number = value.parse().ok().filter(|_| plain);
-        number.ok_or_else(|| ParamError::new(self.kind, self.field, format!("{:?}", self.value), "a whole number"))
-    }
-
     pub(crate) fn error(&self, rule: impl Into<String>) -> ParamError {
         ParamError::new(self.kind, self.field, self.value, rule)
     }
 
-    fn unit<T>(&self, result: Result<T, UnitError>) -> Result<T, ParamError> {
-        result.map_err(|e| {
-            let rule = e.rule.strip_prefix("it must be ").unwrap_or(e.rule);
-            ParamError::new(self.kind, self.field, format!("{:?}", self.value), rule)
-        })
+    /// What a reader of `tc` makes of the value.
+    fn read<T>(&self, reader: impl FnOnce(&str) -> Option<T>, rule: &str) -> Result<T, ParamError> {
+        reader(self.value).ok_or_else(|| ParamError::new(self.kind, self.field, format!("{:?}", self.value), rule))
     }
 
-    /// A time in `tc`'s spelling.
+    /// A time that `tc` takes in microseconds.
     pub(crate) fn duration(&self) -> Result<Duration, ParamError> {
-        self.unit(parse_duration(self.value))
+        let us = self.read(tc::micros, "a number >= 0 with unit s, ms or us, such as 5ms")?;
+        self.at_most(us, LONGEST_US, "at most 4294.967295s (32 bits of microseconds)")
+            .map(Duration::from_micros)
     }
 
-    /// A size in `tc`'s spelling.
+    /// A time that `tc` takes in nanoseconds.
+    pub(crate) fn nanos(&self) -> Result<Duration, ParamError> {
+        let ns = self.read(tc::nanos, "a number >= 0 with unit s, ms, us or ns, such as 5ms")?;
+        self.at_most(ns, LONGEST_NS, "at most 100 years")
+            .map(Duration::from_nanos)
+    }
+
+    fn at_most(&self, n: u64, most: u64, rule: &str) -> Result<u64, ParamError> {
+        if n > most { Err(self.error(rule)) } else { Ok(n) }
+    }
+
+    /// A size.
     pub(crate) fn bytes(&self) -> Result<Bytes, ParamError> {
-        self.unit(parse_bytes(self.value))
+        self.read(tc::size, SIZE).map(Bytes::new)
     }
 
-    /// A rate in `tc`'s spelling.
+    /// A size, of 32 bits as `tc` takes it.
+    pub(crate) fn size(&self) -> Result<u32, ParamError> {
+        let size = self.bytes()?.get();
+        u32::try_from(size).map_err(|_| self.error(format!("<= {}", u32::MAX)))
+    }
+
+    /// Packets that `tc` reads as a size; they may also be written as `1000p`, as it shows them.
+    pub(crate) fn sized_packets(&self) -> Result<u32, ParamError> {
+        let value = self.value.strip_suffix('p').unwrap_or(self.value);
+        if !value.is_empty() && value.bytes().all(|b| b.is_ascii_digit()) {
+            return self.count(10);
+        }
+        Given { value, ..*self }.size()
+    }
+
+    /// A size that may have the size of a cell behind a slash. That is of the tables of older kernels alone.
+    pub(crate) fn size_and_cell(&self) -> Result<Bytes, ParamError> {
+        let Some((size, cell)) = self.value.split_once('/') else {
+            return self.bytes();
+        };
+        let whole = tc::integer(cell, 0).filter(|&cell| (1..=1 << 30).contains(&cell) && cell & (cell - 1) == 0);
+        let size = tc::size(size).filter(|_| whole.is_some());
+        self.read(|_| size, "a size, and behind the slash a power of two, such as 4k/8")
+            .map(Bytes::new)
+    }
+
+    /// A rate, cut to whole bytes a second.
     pub(crate) fn rate(&self) -> Result<Rate, ParamError> {
-        self.unit(parse_rate(self.value))
+        if self.value.contains('%') {
+            return Err(self.error("a rate: a percentage is one of a device's speed, and a link here has none"));
+        }
+        let rate = self.read(tc::rate, RATE)?;
+        if rate == 0 {
+            let zero = !self.value.contains(|c: char| ('1'..='9').contains(&c));
+            let rule = if zero { RATE } else { "at least 8bit, a byte a second" };
+            let value = if zero {
+                format!("{:?}", self.value)
+            } else {
+                self.value.to_owned()
+            };
+            return Err(ParamError::new(self.kind, self.field, value, rule));
+        }
+        self.at_most(rate, FASTEST / 8, "at most 1000gbit")
+            .map(|rate| Rate::from_bps(8 * rate))
     }
 
-    /// A count; `tc` writes packets as `1000p`, which is understood too.
-    pub(crate) fn count(&self) -> Result<u32, ParamError> {
-        let digits = self.value.strip_suffix('p').unwrap_or(self.value);
-        if digits.is_empty() || !digits.bytes().all(|b| b.is_ascii_digit()) {
-            return Err(ParamError::new(
+    /// Checks a rate that may be 0.
+    pub(crate) fn rate_or_zero(&self) -> Result<(), ParamError> {
+        self.read(tc::rate, RATE).map(|_| ())
+    }
+
+    /// Checks that the value is this number.
+    pub(crate) fn exactly(&self, n: u32) -> Result<(), ParamError> {
+        self.read(|text| tc::count(text, 10).filter(|&found| found == n), &n.to_string())
+            .map(|_| ())
+    }
+
+    /// A count to this base, as [`tc::count`] reads it. `tc` shows packets as `1000p`, which is understood too.
+    pub(crate) fn count(&self, base: u32) -> Result<u32, ParamError> {
+        let value = self.value.strip_suffix('p').unwrap_or(self.value);
+        tc::count(value, base).ok_or_else(|| match tc::integer(value, base) {
+            Some(1..) => self.error(format!("<= {}", u32::MAX)),
+            _ => ParamError::new(
                 self.kind,
                 self.field,
                 format!("{:?}", self.value),
                 "a whole number >= 0",
-            ));
-        }
-        digits.parse().map_err(|_| self.error(format!("<= {}", u32::MAX)))
+            ),
+        })
+    }
+
+    /// A whole number to this base, with a sign.
+    pub(crate) fn signed(&self, base: u32) -> Result<i64, ParamError> {
+        self.read(|text| tc::integer(text, base), "a whole number")
     }
 
     /// A number of 16 bits in hexadecimal, as `tc` reads the parts of a handle.
     pub(crate) fn hexadecimal(&self) -> Result<u32, ParamError> {
-        let digits = self.value.strip_prefix("0x").unwrap_or(self.value);
-        let plain = !digits.is_empty() && digits.bytes().all(|b| b.is_ascii_hexdigit());
-        let number = u16::from_str_radix(digits, 16).ok().filter(|_| plain);
-        number.map(u32::from).ok_or_else(|| {
-            let rule = "a hexadecimal number of at most four digits, such as 12";
-            ParamError::new(self.kind, self.field, format!("{:?}", self.value), rule)
-        })
+        let rule = "a hexadecimal number of at most four digits, such as 12";
+        self.read(|text| tc::count(text, 16).filter(|&n| u16::try_from(n).is_ok()), rule)
     }
 
     /// What bits of a byte must be, such as `0x01/0x01`: a value, and the bits that are looked at.
     pub(crate) fn selector(&self) -> Result<Selector, ParamError> {
-        let byte = |text: &str| match text.strip_prefix("0x") {
-            Some(digits) if digits.bytes().all(|b| b.is_ascii_hexdigit()) => u8::from_str_radix(digits, 16).ok(),
-            None if text.bytes().all(|b| b.is_ascii_digit()) => text.parse().ok(),
-            _ => None,
-        };
+        let byte = |text: &str| u8::try_from(tc::count(text, 0)?).ok();
         let parts = self.value.split_once('/');
         let pair = parts.and_then(|(value, mask)| Some((byte(value)?, byte(mask)?)));
         let (value, mask) = pair.ok_or_else(|| {
@@ -126,7 +184,7 @@ impl<'a> Given<'a> {
     pub(crate) fn numbers(&self) -> Result<Numbers, ParamError> {
         let mut found = Numbers::default();
         for (place, word) in self.value.split_whitespace().enumerate() {
-            let number = Given { value: word, ..*self }.count()?;
+            let number = Given { value: word, ..*self }.count(10)?;
             if place == Numbers::MOST {
                 return Err(self.error(format!("at most {} numbers", Numbers::MOST)));
             }
@@ -135,10 +193,13 @@ impl<'a> Given<'a> {
         Ok(found)
     }
 
-    /// A plain decimal number.
+    /// A number that need not be whole.
     pub(crate) fn number(&self) -> Result<f64, ParamError> {
-        let plain = self.value.bytes().all(|b| b.is_ascii_digit() || b == b'.');
-        let number = self.value.parse::<f64>().ok().filter(|n| plain && n.is_finite());
-        number.ok_or_else(|| ParamError::new(self.kind, self.field, format!("{:?}", self.value), "a number >= 0"))
+        self.read(|text| tc::real(text).filter(|&n| n >= 0.0), "a number >= 0")
+    }
+
+    /// A share, 0 to 1: a percentage, with or without the sign.
+    pub(crate) fn percent(&self) -> Result<f64, ParamError> {
+        self.read(tc::percent, "a percentage of at most 100, such as 10%")
     }
 }

@@ -6,7 +6,7 @@
 
 use super::error::SpecError;
 use super::given::Given;
-use super::measures::signed;
+use super::measures::{Speed, Unit, Value, signed};
 use crate::ParamError;
 use crate::descriptor::Descriptor;
 use crate::netlink::{OptionValue, Options};
@@ -15,36 +15,34 @@ use std::fmt;
 /// What follows a word, or what it says by itself.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Takes {
-    /// A whole number in this range.
+    /// A whole number in this range, as decimal.
     Count(i64, i64),
-    /// A whole number in this range; `0x` for hexadecimal.
-    Mask(i64, i64),
+    /// A whole number of 32 bits; `0x` for hexadecimal.
+    Mask,
     /// A time, in whole microseconds, in this range of them.
     Micros(i64, i64),
     /// A size, in this range of bytes.
     Bytes(i64, i64),
-    /// A rate of whole bytes a second, in this range of bit/s.
-    Rate(i64, i64),
+    /// A rate, cut to whole bytes a second.
+    Rate,
     /// Nothing: the option is this number.
     Is(i64),
     /// Nothing: the option is on, or off.
     Switch(bool),
     /// Nothing: the option is the word.
     Choice,
-    /// Nothing: it says the same as these words.
+    /// Nothing: it says the same as these words. A `+` before one adds its number.
     Means(&'static [&'static str]),
-    /// Nothing: the number is so much more.
-    More(i64),
 }
 
 impl Takes {
     /// The unit of the value that follows; `None` if none does.
     pub(crate) const fn unit(&self) -> Option<&'static str> {
         match self {
-            Self::Count(..) | Self::Mask(..) => Some("number"),
+            Self::Count(..) | Self::Mask => Some("number"),
             Self::Micros(..) => Some("time"),
             Self::Bytes(..) => Some("bytes"),
-            Self::Rate(..) => Some("rate"),
+            Self::Rate => Some("rate"),
             _ => None,
         }
     }
@@ -54,7 +52,7 @@ impl Takes {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct KernelWord {
     pub(crate) name: &'static str,
-    /// The option that it fills. Words of one option exclude each other.
+    /// The option that it fills. Of the words of one option the last counts.
     pub(crate) option: &'static str,
     pub(crate) takes: Takes,
 }
@@ -81,6 +79,10 @@ pub(crate) struct KernelTable {
     pub(crate) about: Descriptor,
     /// Its words; the options are written in the order in which they first occur.
     pub(crate) words: &'static [KernelWord],
+    /// Words that take options back which stand before them.
+    pub(crate) takes_back: &'static [(&'static str, &'static [&'static str])],
+    /// Words of which one may stand, and once.
+    pub(crate) once: &'static [&'static str],
     /// What a kernel is told besides the options that were given.
     pub(crate) besides: fn(&Options) -> Option<(&'static str, i64)>,
 }
@@ -134,6 +136,7 @@ impl KernelOnly {
             items: Vec::new(),
         };
         let mut rest = words.iter();
+        let mut once = false;
         while let Some(&name) = rest.next() {
             let Some(word) = table.word(name) else {
                 return Err(SpecError::UnknownWord {
@@ -142,44 +145,34 @@ impl KernelOnly {
                     allowed: table.words.iter().map(|w| w.name).collect::<Vec<_>>().join(", "),
                 });
             };
+            if table.once.contains(&name) && std::mem::replace(&mut once, true) {
+                return Err(SpecError::Twice {
+                    field: format!("{}.{name}", table.about.kind),
+                });
+            }
             if let Takes::Means(others) = word.takes {
                 let mut others = others.iter();
                 while let Some(&other) = others.next() {
-                    if let Some(word) = table.word(other) {
-                        spec.add(table, word, &mut others)?;
+                    if let Some(word) = table.word(other.trim_start_matches('+')) {
+                        spec.add(table, word, other.starts_with('+'), &mut others)?;
                     }
                 }
             } else {
-                spec.add(table, word, &mut rest)?;
+                spec.add(table, word, false, &mut rest)?;
             }
         }
         spec.items.sort_by_key(|item| item.place);
         Ok(spec)
     }
 
-    /// Fills the option of `word`; its value is the next of `rest`.
+    /// Fills the option of `word`; its value is the next of `rest`, or so much more.
     fn add<'a>(
         &mut self,
         table: &KernelTable,
         word: &'static KernelWord,
+        more: bool,
         rest: &mut impl Iterator<Item = &'a &'a str>,
     ) -> Result<(), SpecError> {
-        let there = self.items.iter_mut().find(|item| item.option == word.option);
-        if let (Takes::More(more), Some(item)) = (word.takes, &there)
-            && let OptionValue::Number(n) = item.value
-        {
-            let (name, sum) = (word.option, n + more);
-            let sum = within(table.about.kind, name, sum, &sum.to_string(), -64, 256)?;
-            if let Some(item) = there {
-                (item.text, item.value) = (format!("{name} {sum}"), OptionValue::Number(sum));
-            }
-            return Ok(());
-        }
-        if there.is_some() {
-            return Err(SpecError::Twice {
-                field: format!("{}.{}", table.about.kind, word.name),
-            });
-        }
         let unit = word.takes.unit();
         let given = match unit {
             Some(unit) => rest.next().ok_or_else(|| SpecError::NoValue {
@@ -188,7 +181,17 @@ impl KernelOnly {
             })?,
             None => "",
         };
-        let (text, value) = read(&Given::new(table.about.kind, word.name, given), word)?;
+        let (mut text, mut value) = read(&Given::new(table.about.kind, word.name, given), word)?;
+        let there = self.items.iter().position(|item| item.option == word.option);
+        if let (true, Some(there), OptionValue::Number(n)) = (more, there, &value)
+            && let OptionValue::Number(before) = self.items[there].value
+        {
+            (text, value) = (format!("{} {}", word.name, before + n), OptionValue::Number(before + n));
+        }
+        let back = table.takes_back.iter().find(|(name, _)| *name == word.name);
+        self.items.retain(|item| {
+            item.option != word.option && !back.is_some_and(|(_, options)| options.contains(&item.option))
+        });
         self.items.push(Item {
             place: table.place(word.option),
             option: word.option,
@@ -243,47 +246,29 @@ fn read(given: &Given<'_>, word: &KernelWord) -> Result<(String, OptionValue), P
     let number = |shown: String, n: i64| (format!("{name} {shown}"), OptionValue::Number(n));
     Ok(match word.takes {
         Takes::Count(low, high) => {
-            let n = given.signed()?;
+            let n = given.signed(10)?;
             number(n.to_string(), in_range(n, low, high)?)
         }
-        Takes::Mask(low, high) => {
-            let hexadecimal = given
-                .value()
-                .strip_prefix("0x")
-                .map(|digits| i64::from_str_radix(digits, 16));
-            let n = match hexadecimal {
-                Some(n) => n.map_err(|_| given.error("a whole number, such as 0xff"))?,
-                None => given.signed()?,
-            };
-            number(n.to_string(), in_range(n, low, high)?)
+        Takes::Mask => {
+            let n = given.count(0)?;
+            number(n.to_string(), n.into())
         }
         Takes::Micros(low, high) => {
             let time = given.duration()?;
-            let ns = time.as_nanos();
-            if ns % 1000 != 0 {
-                return Err(given.error("a whole number of microseconds"));
-            }
-            number(time.to_string(), in_range(signed(ns / 1000), low, high)?)
+            let us = in_range(signed(time.as_nanos() / 1000), low, high)?;
+            number(Value::Time(time).to_string(), us)
         }
         Takes::Bytes(low, high) => {
             let size = given.bytes()?.get();
             number(size.to_string(), in_range(signed(size), low, high)?)
         }
-        Takes::Rate(low, high) => {
+        Takes::Rate if Speed::is_zero(given.value()) => ("unlimited".to_owned(), OptionValue::Number(0)),
+        Takes::Rate => {
             let rate = given.rate()?;
-            if rate.as_bps() % 8 != 0 {
-                return Err(given.error("a whole number of bytes a second"));
-            }
-            number(rate.to_string(), in_range(signed(rate.as_bps()), low, high)?)
+            number(Value::Rate(rate).to_string(), signed(rate.as_bps()))
         }
         Takes::Is(n) => (name.to_owned(), OptionValue::Number(n)),
         Takes::Switch(on) => (name.to_owned(), OptionValue::Flag(on)),
         Takes::Choice | Takes::Means(_) => (name.to_owned(), OptionValue::Text(name.to_owned())),
-        Takes::More(n) => number_of(word.option, n),
     })
-}
-
-/// `More` of nothing is a first number: the option's own word.
-fn number_of(option: &'static str, n: i64) -> (String, OptionValue) {
-    (format!("{option} {n}"), OptionValue::Number(n))
 }

@@ -6,10 +6,10 @@ use crate::ParamError;
 use crate::netlink::{Named, OptionValue};
 use crate::param::LONGEST;
 use crate::selector::Selector;
-use sojourn_units::{Bytes, Duration, Rate};
+use sojourn_units::{Bytes, Duration, Rate, format_duration, format_rate, tc};
 use std::fmt;
 
-/// The value of a word.
+/// The value of a word. It is written so that it is read as the same: a fraction can come out as less than it says.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Value {
     Count(u32),
@@ -40,8 +40,38 @@ impl fmt::Display for Value {
             Self::Count(n) | Self::Seconds(n) => n.fmt(f),
             Self::Memory(size) if size.get().is_multiple_of(MIB) => write!(f, "{}Mb", size.get() / MIB),
             Self::Bytes(size) | Self::Memory(size) => size.get().fmt(f),
-            Self::Time(time) | Self::Nanos(time) => time.fmt(f),
-            Self::Rate(rate) => rate.fmt(f),
+            Self::Time(time) => {
+                let us = time.as_nanos() / 1000;
+                let short = format_duration(*time);
+                if time.as_nanos() % 1000 != 0 || tc::micros(&short) == Some(us) {
+                    return f.write_str(&short);
+                }
+                let ms = format!("{}ms", us as f64 / 1e3);
+                if tc::micros(&ms) == Some(us) {
+                    f.write_str(&ms)
+                } else {
+                    write!(f, "{us}us")
+                }
+            }
+            Self::Nanos(time) => {
+                let short = format_duration(*time);
+                if tc::nanos(&short) == Some(time.as_nanos()) {
+                    return f.write_str(&short);
+                }
+                write!(f, "{}ns", time.as_nanos())
+            }
+            Self::Rate(rate) => {
+                let bytes = rate.as_bps() / 8;
+                let short = format_rate(*rate);
+                let kbit = format!("{}kbit", rate.as_bps() as f64 / 1e3);
+                match [short.as_str(), &kbit]
+                    .into_iter()
+                    .find(|text| tc::rate(text) == Some(bytes))
+                {
+                    Some(text) => f.write_str(text),
+                    None => write!(f, "{}bit", rate.as_bps()),
+                }
+            }
             Self::Real(x) => x.fmt(f),
             Self::Flag(on) => on.fmt(f),
             Self::Hex(n) => write!(f, "{n:x}"),
@@ -92,6 +122,11 @@ fn micros(kind: &str, field: &str, time: Duration) -> Result<i64, ParamError> {
 /// The unit of a measure, as lists and errors name it.
 pub(crate) trait Unit {
     const UNIT: &'static str;
+
+    /// Whether `tc` reads this value as 0.
+    fn is_zero(_: &str) -> bool {
+        false
+    }
 }
 
 /// How a measure lies in a field of type `F`.
@@ -111,11 +146,15 @@ impl<F, M: Measure<F>> Measure<Option<F>> for M {
 }
 
 macro_rules! measures {
-    ($($(#[$doc:meta])* $name:ident, $unit:expr, $field:ty, $read:expr, $value:expr;)+) => {$(
+    ($($(#[$doc:meta])* $name:ident, $unit:expr, $field:ty, $read:expr, $value:expr $(, 0 by $zero:expr)?;)+) => {$(
         $(#[$doc])*
         pub(crate) enum $name {}
         impl Unit for $name {
             const UNIT: &'static str = $unit;
+            $(fn is_zero(text: &str) -> bool {
+                let zero: fn(&str) -> bool = $zero;
+                zero(text)
+            })?
         }
         impl Measure<$field> for $name {
             fn read(given: &Given<'_>) -> Result<$field, ParamError> {
@@ -131,23 +170,38 @@ macro_rules! measures {
 
 measures! {
     /// A count of packets.
-    Packets, "packets", u32, |g| g.count(), Value::Count;
+    Packets, "packets", u32, |g| g.count(0), Value::Count, 0 by |text| tc::count(text, 0) == Some(0);
+    /// A count of packets that is read as decimal.
+    PlainPackets, "packets", u32, |g| g.count(10), Value::Count, 0 by |text| tc::count(text, 10) == Some(0);
+    /// A count of packets that is read as a size.
+    SizedPackets, "packets", u32, |g| g.sized_packets(), Value::Count;
     /// Any other count.
-    Number, "number", u32, |g| g.count(), Value::Count;
+    Number, "number", u32, |g| g.count(0), Value::Count, 0 by |text| tc::count(text, 0) == Some(0);
+    /// A count that is read as decimal.
+    Plain, "number", u32, |g| g.count(10), Value::Count, 0 by |text| tc::count(text, 10) == Some(0);
+    /// A count of bytes, without a unit.
+    Octets, "bytes", u32, |g| g.count(0), |n| Value::Bytes(Bytes::new(u64::from(n))),
+        0 by |text| tc::count(text, 0) == Some(0);
+    /// A count of bytes that is read as decimal.
+    PlainOctets, "bytes", Bytes, |g| g.count(10).map(|n| Bytes::new(n.into())), Value::Bytes,
+        0 by |text| tc::count(text, 10) == Some(0);
     /// A count of seconds.
-    Seconds, "seconds", u32, |g| g.count(), Value::Seconds;
+    Seconds, "seconds", u32, |g| g.count(0), Value::Seconds;
     /// A number that need not be whole.
     Real, "number", f64, |g| g.number(), Value::Real;
     /// A time that a kernel takes in microseconds.
-    Time, "time", Duration, |g| g.duration(), Value::Time;
+    Time, "time", Duration, |g| g.duration(), Value::Time, 0 by |text| tc::micros(text) == Some(0);
     /// A time that a kernel takes in nanoseconds.
-    Nanos, "time", Duration, |g| g.duration(), Value::Nanos;
+    Nanos, "time", Duration, |g| g.nanos(), Value::Nanos;
     /// A size.
-    Size, "bytes", Bytes, |g| g.bytes(), Value::Bytes;
+    Size, "bytes", Bytes, |g| g.bytes(), Value::Bytes, 0 by |text| tc::size(text) == Some(0);
+    /// A size, with the size of a cell if need be.
+    CellSize, "bytes", Bytes, |g| g.size_and_cell(), Value::Bytes,
+        0 by |text| tc::size(text.split('/').next().unwrap_or_default()) == Some(0);
     /// A size of memory, written in MiB if it is a whole number of them.
-    Memory, "bytes", Bytes, |g| g.bytes(), Value::Memory;
+    Memory, "bytes", Bytes, |g| g.bytes(), Value::Memory, 0 by |text| tc::size(text) == Some(0);
     /// A rate.
-    Speed, "rate", Rate, |g| g.rate(), Value::Rate;
+    Speed, "rate", Rate, |g| g.rate(), Value::Rate, 0 by |text| tc::rate(text) == Some(0);
     /// The minor number of a class, as `tc` writes it.
     Hex, "hexadecimal number", u32, |g| g.hexadecimal(), Value::Hex;
     /// What bits of a byte must be.
@@ -165,6 +219,10 @@ pub(crate) enum SizeTo<const MOST: u32> {}
 
 impl<const MOST: u32> Unit for SizeTo<MOST> {
     const UNIT: &'static str = "bytes";
+
+    fn is_zero(text: &str) -> bool {
+        tc::size(text) == Some(0)
+    }
 }
 
 impl<const MOST: u32> Measure<u32> for SizeTo<MOST> {

@@ -2,7 +2,7 @@
 
 use super::error::SpecError;
 use super::kernel_words::{KernelOnly, KernelTable};
-use super::words::{Table, Word};
+use super::words::{Ignored, Table, Unmodelled, Word};
 use crate::descriptor::Descriptor;
 use crate::footprint::Footprint;
 use crate::netlink::Named;
@@ -24,11 +24,15 @@ pub(crate) struct Tabled<T: 'static> {
 }
 
 /// A kind of discipline that is modelled here: its parameters are `Self`, as `tc` takes them.
-pub(crate) trait Model: Sized + 'static {
+pub(crate) trait Model: Clone + Sized + 'static {
     /// What is to be known of it besides its algorithm.
     const ABOUT: Descriptor;
     /// Its words, in canonical order.
     const WORDS: &'static [Word<Self>];
+    /// Words that are read, and say nothing.
+    const IGNORED: &'static [Ignored] = &[];
+    /// Words that `tc` knows and that are not modelled.
+    const UNMODELLED: &'static [Unmodelled] = &[];
     /// Its words, if they are a table that kernels share.
     const TABLED: Option<Tabled<Self>> = None;
     /// Names of behaviours other than the current kernel's, and the defaults that each has.
@@ -95,6 +99,8 @@ pub(crate) const fn table<T: Model>() -> Table<T> {
     Table {
         kind: T::ABOUT.kind,
         words: T::WORDS,
+        ignored: T::IGNORED,
+        unmodelled: T::UNMODELLED,
         variants: !T::VARIANTS.is_empty(),
     }
 }

@@ -18,14 +18,41 @@ pub(crate) struct Word<T: 'static> {
     pub(crate) get: fn(&T) -> Option<Value>,
     /// Whether the canonical text has it, if it is set.
     pub(crate) written: fn(&T) -> bool,
+    /// How `tc` reads it.
+    pub(crate) habits: &'static [Habit],
+    /// Whether a value is 0 for its reader.
+    pub(crate) is_zero: fn(&str) -> bool,
+    /// Sets it to its default.
+    pub(crate) reset: fn(&mut T, &T),
 }
 
-/// A table of words: each is `[NAMES]: MEASURE = FIELD, "HELP";`, with `if CONDITION` where the canonical text has it
-/// only then.
+/// What `tc` does with a word besides reading its value. A word that comes again counts the last time, otherwise.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Habit {
+    /// 0 says the same as nothing.
+    ZeroIsUnset,
+    /// It may not come again once it is set to more than 0.
+    Once,
+    /// The beginning of its first name will do.
+    Short,
+}
+
+/// A word that is read, and says nothing here.
+pub(crate) type Ignored = (&'static str, fn(&Given<'_>) -> Result<(), ParamError>);
+
+/// Words that `tc` knows and no model here: the words, what they ask for, and what does it instead, if anything. The
+/// empty word stands for a number where a word should be.
+pub(crate) type Unmodelled = (&'static [&'static str], &'static str, &'static str);
+
+/// A table of words: each is `[NAMES] HABITS: MEASURE = FIELD, "HELP";`, with `if CONDITION` where the canonical text
+/// has it only then.
 macro_rules! words {
-    ($([$($name:literal),+]: $measure:ty = $($field:tt).+ $(, if $when:expr)?, $help:literal;)+) => {
+    ($([$($name:literal),+] $($habit:ident)*: $measure:ty = $($field:tt).+ $(, if $when:expr)?, $help:literal;)+) => {
         &[$($crate::grammar::words::Word {
             names: &[$($name),+],
+            habits: &[$($crate::grammar::words::Habit::$habit),*],
+            is_zero: <$measure as $crate::grammar::measures::Unit>::is_zero,
+            reset: |t, defaults| t.$($field).+ = defaults.$($field).+,
             unit: <$measure as $crate::grammar::measures::Unit>::UNIT,
             help: $help,
             set: |t, given| {
@@ -56,40 +83,31 @@ pub(crate) struct Table<T: 'static> {
     /// Who has the words.
     pub(crate) kind: &'static str,
     pub(crate) words: &'static [Word<T>],
+    pub(crate) ignored: &'static [Ignored],
+    pub(crate) unmodelled: &'static [Unmodelled],
     /// Whether `variant` is a word, too. It is read elsewhere.
     pub(crate) variants: bool,
 }
 
-impl<T> Table<T> {
-    /// Reads the words into `value`.
+impl<T: Clone> Table<T> {
+    /// Reads the words into `value`, which has the defaults.
     pub(crate) fn read(&self, words: &[&str], value: &mut T) -> Result<(), SpecError> {
+        let defaults = value.clone();
         let mut seen = vec![false; self.words.len()];
         let mut rest = words.iter().peekable();
-        let mut variant_seen = false;
         while let Some(&name) = rest.next() {
             if name == "variant" && self.variants {
-                if std::mem::replace(&mut variant_seen, true) {
-                    return Err(SpecError::Twice {
-                        field: format!("{}.variant", self.kind),
-                    });
-                }
                 rest.next();
                 continue;
             }
-            let Some(at) = self.words.iter().position(|word| word.names.contains(&name)) else {
-                return Err(SpecError::UnknownWord {
-                    word: name.to_owned(),
-                    kind: self.kind,
-                    allowed: self.allowed(),
-                });
-            };
+            if let Some((name, check)) = self.ignored.iter().find(|(known, _)| *known == name) {
+                let given = rest.next().ok_or_else(|| self.no_value(name, "value"))?;
+                check(&Given::new(self.kind, name, given))?;
+                continue;
+            }
+            let at = self.find(name)?;
             let word = &self.words[at];
             let field = if word.unit == FLAG { name } else { word.names[0] };
-            if std::mem::replace(&mut seen[at], true) {
-                return Err(SpecError::Twice {
-                    field: format!("{}.{field}", self.kind),
-                });
-            }
             let mut several = Vec::new();
             while word.unit == NUMBERS
                 && let Some(&number) = rest.next_if(|word| !self.knows(word))
@@ -102,25 +120,60 @@ impl<T> Table<T> {
                 NUMBERS => Some(joined.as_str()).filter(|numbers| !numbers.is_empty()),
                 _ => rest.next().copied(),
             };
-            let given = given.ok_or_else(|| SpecError::NoValue {
-                field: format!("{}.{field}", self.kind),
-                unit: word.unit,
-            })?;
-            (word.set)(
-                value,
-                &Given {
-                    kind: self.kind,
-                    field: word.names[0],
-                    name,
-                    value: given,
-                },
-            )?;
+            let given = given.ok_or_else(|| self.no_value(field, word.unit))?;
+            if std::mem::replace(&mut seen[at], true) && word.habits.contains(&Habit::Once) {
+                return Err(SpecError::Twice {
+                    field: format!("{}.{field}", self.kind),
+                });
+            }
+            if word.habits.contains(&Habit::ZeroIsUnset) && (word.is_zero)(given) {
+                (word.reset)(value, &defaults);
+                seen[at] = false;
+                continue;
+            }
+            let given = Given {
+                kind: self.kind,
+                field: word.names[0],
+                name,
+                value: given,
+            };
+            (word.set)(value, &given)?;
         }
         Ok(())
     }
 
+    fn no_value(&self, field: &str, unit: &'static str) -> SpecError {
+        let field = format!("{}.{field}", self.kind);
+        SpecError::NoValue { field, unit }
+    }
+
+    /// The place of the word that `name` is, or is short for.
+    fn find(&self, name: &str) -> Result<usize, SpecError> {
+        let whole = self.words.iter().position(|word| word.names.contains(&name));
+        let unmodelled = self.unmodelled.iter().find(|(names, ..)| {
+            let number = names.contains(&"") && name.starts_with(|c: char| c.is_ascii_digit());
+            number || names.contains(&name)
+        });
+        if let (None, Some((_, what, instead))) = (whole, unmodelled) {
+            return Err(SpecError::NotModelled {
+                kind: self.kind,
+                what,
+                instead,
+            });
+        }
+        let short = |word: &Word<T>| word.habits.contains(&Habit::Short) && word.names[0].starts_with(name);
+        whole
+            .or_else(|| self.words.iter().position(short))
+            .ok_or_else(|| SpecError::UnknownWord {
+                word: name.to_owned(),
+                kind: self.kind,
+                allowed: self.allowed(),
+            })
+    }
+
     fn knows(&self, name: &str) -> bool {
-        name == "variant" && self.variants || self.words.iter().any(|word| word.names.contains(&name))
+        let ignored = self.ignored.iter().any(|(known, _)| *known == name);
+        name == "variant" && self.variants || ignored || self.words.iter().any(|word| word.names.contains(&name))
     }
 
     /// The names of all words.

@@ -4,11 +4,12 @@ use super::rate::{Layer, SendTime, TICK_NS, bytes_per_second, default_burst, tic
 use crate::ParamError;
 use crate::grammar::error::SpecError;
 use crate::grammar::given::Given;
-use crate::grammar::measures::{Measure, Number, Size, Speed, Unit, Value, signed};
+use crate::grammar::measures::{CellSize, Measure, Plain, Speed, Unit, Value, signed};
 use crate::grammar::model::CHECKED;
 use crate::grammar::words::{Table, words};
 use crate::netlink::{Named, OptionValue, Options, number, push, word};
 use crate::param::in_range;
+use crate::tbf::Framing;
 use sojourn_units::{Bytes, Rate};
 
 /// `TCA_HTB_PARMS`, `_RATE64`, `_CEIL64`.
@@ -38,7 +39,7 @@ pub(crate) struct HtbClass {
 }
 
 /// The word behind `linklayer`.
-enum LayerWord {}
+pub(crate) enum LayerWord {}
 
 impl Unit for LayerWord {
     const UNIT: &'static str = "name";
@@ -46,11 +47,13 @@ impl Unit for LayerWord {
 
 impl Measure<Layer> for LayerWord {
     fn read(given: &Given<'_>) -> Result<Layer, ParamError> {
-        match given.value() {
-            "ethernet" => Ok(Layer::Ethernet),
-            "atm" | "adsl" => Ok(Layer::Atm),
-            _ => Err(given.error("ethernet, atm or adsl")),
-        }
+        let names = [("ethernet", Layer::Ethernet), ("atm", Layer::Atm), ("adsl", Layer::Atm)];
+        let found = names
+            .iter()
+            .find(|(name, _)| !given.value().is_empty() && name.starts_with(given.value()));
+        found
+            .map(|&(_, layer)| layer)
+            .ok_or_else(|| given.error("ethernet, atm or adsl"))
     }
     fn value(field: &Layer) -> Option<Value> {
         Some(Value::Word(match field {
@@ -69,18 +72,20 @@ impl HtbClass {
     const TABLE: Table<Self> = Table {
         kind: "htb",
         words: words! {
-            ["rate"]: Speed = rate, "what the class may send without borrowing";
-            ["ceil"]: Speed = ceil, "what it may send at most; default is its rate";
-            ["burst", "buffer", "maxburst"]: Size = burst, "bytes it may send at once at its rate";
-            ["cburst", "cbuffer", "cmaxburst"]: Size = cburst, "bytes it may send at once at its ceiling";
-            ["mtu"]: Number = mtu, "size of the largest packet, for the default of burst and cburst";
-            ["prio"]: Number = prio, "of classes that may send, those of the lowest number do";
-            ["quantum"]: Number = quantum, "bytes it sends before the next class of its priority";
-            ["overhead"]: Number = overhead, if |t| t.overhead != 0, "bytes that are added to each packet";
-            ["mpu"]: Number = mpu, if |t| t.mpu != 0, "the least size that a packet counts with";
-            ["linklayer"]: LayerWord = linklayer, if |t| t.linklayer != Layer::Ethernet,
+            ["rate"] Once: Speed = rate, "what the class may send without borrowing";
+            ["ceil"] ZeroIsUnset Once: Speed = ceil, "what it may send at most; default is its rate";
+            ["burst", "buffer", "maxburst"] ZeroIsUnset Short: CellSize = burst, "bytes it may send at once at its rate";
+            ["cburst", "cbuffer", "cmaxburst"] ZeroIsUnset Short: CellSize = cburst, "bytes it may send at once at its ceiling";
+            ["mtu"] Short: Plain = mtu, "size of the largest packet, for the default of burst and cburst";
+            ["prio"] Short: Plain = prio, "of classes that may send, those of the lowest number do";
+            ["quantum"] ZeroIsUnset Short: Plain = quantum, "bytes it sends before the next class of its priority";
+            ["overhead"] Short: Plain = overhead, if |t| t.overhead != 0, "bytes that are added to each packet";
+            ["mpu"] Short: Plain = mpu, if |t| t.mpu != 0, "the least size that a packet counts with";
+            ["linklayer"] Short: LayerWord = linklayer, if |t| t.linklayer != Layer::Ethernet,
                 "ethernet, or atm for whole cells";
         },
+        ignored: &[],
+        unmodelled: &[],
         variants: false,
     };
 
@@ -115,11 +120,22 @@ impl HtbClass {
                 return Err(ParamError::new("htb", depth, burst.to_string(), rule));
             }
         }
-        in_range("htb", "prio", u64::from(self.prio), 0, Self::PRIORITIES as u64 - 1)?;
+        // Source: `htb_change_class` takes a priority beyond the last as the last.
+        self.prio = self.prio.min(Self::PRIORITIES as u32 - 1);
         in_range("htb", "overhead", u64::from(self.overhead), 0, u64::from(u16::MAX))?;
         in_range("htb", "mpu", u64::from(self.mpu), 0, u64::from(u16::MAX))?;
         let quantum = self.quantum.map_or(1, u64::from);
         in_range("htb", "quantum", quantum, 1, i32::MAX as u64)
+    }
+
+    /// Counts packets as a size table of the discipline has them.
+    pub(crate) fn with_stab(&mut self, stab: Framing) -> Result<(), ParamError> {
+        if (self.overhead, self.mpu, self.linklayer) != (0, 0, Layer::Ethernet) {
+            let rule = "given once, for the class or by stab of the discipline";
+            return Err(ParamError::new("htb", "overhead", self.overhead.to_string(), rule));
+        }
+        (self.overhead, self.mpu, self.linklayer) = (stab.overhead, stab.least, stab.layer);
+        self.complete()
     }
 
     /// The canonical text.

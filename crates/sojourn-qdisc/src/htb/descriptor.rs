@@ -4,9 +4,9 @@ use super::{Htb, class};
 use crate::classful::{Classes, Classful};
 use crate::descriptor::Descriptor;
 use crate::footprint::Footprint;
-use crate::grammar::measures::{Hex, Number, Packets};
+use crate::grammar::measures::{Hex, Plain, PlainPackets};
 use crate::grammar::model::Model;
-use crate::grammar::words::{Word, words};
+use crate::grammar::words::{Unmodelled, Word, words};
 use crate::netlink::Form::{S32, U32};
 use crate::netlink::{Layout, Options, push, rows, word};
 use crate::param::in_range;
@@ -43,11 +43,12 @@ impl Model for HtbParams {
         )
     };
     const WORDS: &'static [Word<Self>] = words! {
-        ["default"]: Hex = default,
+        ["default"] Short: Hex = default,
             "number of the class, hexadecimal, of packets that no filter takes; without it they are not shaped";
-        ["r2q"]: Number = r2q, "a class without a quantum has its rate in bytes/s divided by this";
-        ["direct_qlen"]: Packets = direct_qlen, "packets without a class that it holds; tc takes the device's txqueuelen";
+        ["r2q"] Short: Plain = r2q, "a class without a quantum has its rate in bytes/s divided by this";
+        ["direct_qlen"] Short: PlainPackets = direct_qlen, "packets without a class that it holds; tc takes the device's txqueuelen";
     };
+    const UNMODELLED: &'static [Unmodelled] = &[(&["offload", "debug"], "offload to a network card, and debug", "")];
 
     fn defaults() -> Self {
         Self {

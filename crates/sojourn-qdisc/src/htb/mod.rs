@@ -10,8 +10,9 @@ mod feed;
 mod rate;
 mod tree;
 
-pub(crate) use class::HtbClass;
+pub(crate) use class::{HtbClass, LayerWord};
 pub(crate) use descriptor::HtbParams;
+pub(crate) use rate::{Layer, fits_in_ticks};
 
 use crate::ClassStats;
 use crate::classful::classify::Filters;

@@ -12,6 +12,17 @@ pub(crate) enum Layer {
     Atm,
 }
 
+impl Layer {
+    /// What a packet of this size takes.
+    #[inline]
+    pub(crate) const fn on_the_wire(self, size: u64) -> u64 {
+        match self {
+            Self::Ethernet => size,
+            Self::Atm => size.div_ceil(48) * 53,
+        }
+    }
+}
+
 /// Nanoseconds of one tick, in which `tc` tells a kernel of times. Source: Linux `PSCHED_SHIFT`.
 pub(crate) const TICK_NS: i64 = 64;
 /// Ticks of a second.
@@ -57,10 +68,7 @@ impl SendTime {
     pub(crate) fn of(&self, size: Bytes) -> i64 {
         let size = u32::try_from(size.get()).unwrap_or(u32::MAX);
         let size = size.saturating_add(self.overhead).max(self.least);
-        let size = match self.layer {
-            Layer::Ethernet => u64::from(size),
-            Layer::Atm => u64::from(size.div_ceil(48)) * 53,
-        };
+        let size = self.layer.on_the_wire(u64::from(size));
         // Less than 2^33 times less than 2^32; what is larger takes longer than any clamp below.
         let product = u128::from(size) * u128::from(self.factor);
         i64::try_from(product >> self.shift).unwrap_or(i64::MAX)
@@ -80,6 +88,11 @@ pub(crate) const fn bytes_per_second(rate: Rate) -> u64 {
 pub(crate) fn ticks(rate: Rate, size: Bytes) -> Option<u32> {
     let ticks = (u128::from(size.get()) * TICKS_PER_S).div_ceil(u128::from(bytes_per_second(rate)));
     u32::try_from(ticks).ok().filter(|&ticks| ticks < u32::MAX)
+}
+
+/// Whether `tc` can say what this size takes at this rate.
+pub(crate) fn fits_in_ticks(rate: Rate, size: Bytes) -> bool {
+    ticks(rate, size).is_some()
 }
 
 /// The burst that `tc` gives a class without one: what the rate sends in one tick of the machine's clock, a nanosecond,

@@ -3,9 +3,9 @@
 use super::{Netem, NetemParams};
 use crate::descriptor::Descriptor;
 use crate::footprint::Footprint;
-use crate::grammar::measures::{Nanos, Packets};
+use crate::grammar::measures::{Nanos, SizedPackets};
 use crate::grammar::model::{CHECKED, Model, Plain};
-use crate::grammar::words::{Word, words};
+use crate::grammar::words::{Unmodelled, Word, words};
 use crate::netlink::{Layout, Options, number, push, word};
 use crate::{Packet, ParamError};
 
@@ -27,9 +27,27 @@ impl Model for NetemParams {
         )
     };
     const WORDS: &'static [Word<Self>] = words! {
-        ["limit"]: Packets = limit, "packets it holds, those being delayed among them";
-        ["delay", "latency"]: Nanos = delay, "how long each packet is held at least";
+        ["limit"] Short: SizedPackets = limit, "packets it holds, those being delayed among them";
+        ["delay", "latency"] Short: Nanos = delay, "how long each packet is held at least";
     };
+    const UNMODELLED: &'static [Unmodelled] = &[
+        (
+            &[""],
+            "a jitter (a number behind the delay)",
+            "jitter_up and jitter_down of a scenario do it",
+        ),
+        (
+            &["loss", "drop", "ecn"],
+            "loss",
+            "loss_up and loss_down of a scenario do it",
+        ),
+        (&["rate"], "rate", "the rate of a link, or tbf, does it"),
+        (
+            &["distribution", "reorder", "gap", "duplicate", "corrupt", "slot", "seed"],
+            "distribution, reorder, gap, duplicate, corrupt, slot and seed",
+            "jitter_up of a scenario delays without reordering",
+        ),
+    ];
 
     fn defaults() -> Self {
         Self::LINUX

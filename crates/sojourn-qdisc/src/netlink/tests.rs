@@ -10,7 +10,7 @@ fn said(kind: &str) -> String {
         "codel" => "ce_threshold 1ms",
         "fq_codel" => "ce_threshold 1ms ce_threshold_selector 1/1",
         "cake" => {
-            "bandwidth 8mbit besteffort ptm hosts overhead 18 rtt 20ms autorate-ingress memlimit 1mb nat raw wash mpu 64 \
+            "bandwidth 8mbit besteffort raw ptm hosts overhead 18 rtt 20ms autorate-ingress memlimit 1mb nat wash mpu 64 \
              ingress ack-filter split-gso fwmark 1"
         }
         "fq" => {

@@ -22,11 +22,11 @@ impl Model for PieParams {
         )
     };
     const WORDS: &'static [Word<Self>] = words! {
-        ["limit"]: Packets = limit, "packets it holds";
-        ["target"]: Time = target, "the delay it aims at";
-        ["tupdate"]: Time = tupdate, "time between two updates of the probability";
-        ["alpha"]: Number = alpha, "weight of the delay's distance from target, in sixteenths, 0 to 32";
-        ["beta"]: Number = beta, "weight of the delay's change, in sixteenths, 0 to 32";
+        ["limit"] ZeroIsUnset: Packets = limit, "packets it holds";
+        ["target"] ZeroIsUnset: Time = target, "the delay it aims at";
+        ["tupdate"] ZeroIsUnset: Time = tupdate, "time between two updates of the probability";
+        ["alpha"] ZeroIsUnset: Number = alpha, "weight of the delay's distance from target, in sixteenths, 0 to 32";
+        ["beta"] ZeroIsUnset: Number = beta, "weight of the delay's change, in sixteenths, 0 to 32";
         ["ecn", "noecn"]: Flag = ecn, "mark ECN-capable packets instead of dropping them, up to a probability of 10 %";
         ["bytemode", "nobytemode"]: Flag = bytemode, if |p| p.bytemode, "scale the probability by packet size";
         ["dq_rate_estimator", "no_dq_rate_estimator"]: Flag = dq_rate_estimator,

@@ -4,10 +4,10 @@ use super::Prio;
 use crate::classful::{Children, Classes, Classful, PriorityMap};
 use crate::descriptor::Descriptor;
 use crate::footprint::Footprint;
-use crate::grammar::measures::{Number, Several};
+use crate::grammar::measures::{Plain, Several};
 use crate::grammar::model::Model;
 use crate::grammar::numbers::Numbers;
-use crate::grammar::words::{Word, words};
+use crate::grammar::words::{Unmodelled, Word, words};
 use crate::netlink::{Layout, Options, number, numbers};
 use crate::param::in_range;
 use crate::{Packet, ParamError, Qdisc};
@@ -32,9 +32,10 @@ impl Model for PrioParams {
         )
     };
     const WORDS: &'static [Word<Self>] = words! {
-        ["bands"]: Number = bands, "number of bands; band 0 is class 1:1";
-        ["priomap"]: Several = priomap, "the bands of priorities 0 to 15, for packets that no filter takes";
+        ["bands"] Once: Plain = bands, "number of bands; band 0 is class 1:1";
+        ["priomap"] Once: Several = priomap, "the bands of priorities 0 to 15, for packets that no filter takes";
     };
+    const UNMODELLED: &'static [Unmodelled] = &[(&["multiqueue"], "multiqueue", "a link here has one queue")];
 
     fn defaults() -> Self {
         Self {

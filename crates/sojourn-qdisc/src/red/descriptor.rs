@@ -5,7 +5,7 @@ use crate::descriptor::{Counters, Descriptor, DropCounters};
 use crate::footprint::Footprint;
 use crate::grammar::measures::{Flag, Packets, Real, Set, Size, SizeTo, Speed, signed};
 use crate::grammar::model::{CHECKED, Model, Plain, Variant};
-use crate::grammar::words::{Word, words};
+use crate::grammar::words::{Unmodelled, Word, words};
 use crate::netlink::Form::U32;
 use crate::netlink::{Layout, Named, OptionValue, Options, Row, number, push, rows, word};
 use crate::{Packet, ParamError};
@@ -48,6 +48,9 @@ impl RedWords {
             (None, None) => u32::try_from(limit.get() / 4).unwrap_or(u32::MAX),
         };
         let min = self.min.unwrap_or(max / 3);
+        if self.nodrop && !self.ecn {
+            return Err(ParamError::new("red", "nodrop", "given", "given with ecn"));
+        }
         let params = RedParams {
             limit,
             min,
@@ -80,20 +83,21 @@ impl Model for RedWords {
     };
     const WORDS: &'static [Word<Self>] = words! {
         ["limit"]: Size = limit, "bytes it holds; must be given";
-        ["min"]: SizeTo<{ u32::MAX }> = min, "average below which nothing is dropped; default max / 3";
-        ["max"]: SizeTo<{ u32::MAX }> = max, "average from which everything is dropped; default 3 min, or limit / 4";
+        ["min"] ZeroIsUnset: SizeTo<{ u32::MAX }> = min, "average below which nothing is dropped; default max / 3";
+        ["max"] ZeroIsUnset: SizeTo<{ u32::MAX }> = max, "average from which everything is dropped; default 3 min, or limit / 4";
         ["avpkt"]: SizeTo<1_048_576> = avpkt, "average packet size; must be given";
-        ["burst"]: Packets = burst, "sets how fast the average follows; default (2 min + max) / (3 avpkt)";
-        ["bandwidth"]: Speed = bandwidth, "rate assumed while idle; default 10mbit";
+        ["burst"] ZeroIsUnset: Packets = burst, "sets how fast the average follows; default (2 min + max) / (3 avpkt)";
+        ["bandwidth"] ZeroIsUnset: Speed = bandwidth, "rate assumed while idle; default 10mbit";
         ["probability"]: Real = probability,
             if |r| r.probability.is_some_and(|p| p.to_bits() != RedParams::PROBABILITY.to_bits()),
-            "drop probability at max, 0 to 1; default 0.02";
+            "drop probability at max; default 0.02; from 1 on what 32 bits have of it: 1 is (max - min) / 2^n, above 0.5";
         ["adaptive", "adaptative"]: Set = adaptive, if |r| r.adaptive,
             "adapt the probability every 500 ms (ARED); with no effect in Linux 6.1, in force with variant linux-3.14";
         ["ecn"]: Flag = ecn, "mark ECN-capable packets instead of dropping them";
         ["harddrop"]: Flag = harddrop, "with ecn: drop above max";
         ["nodrop"]: Flag = nodrop, "with ecn: queue packets that are not ECN-capable";
     };
+    const UNMODELLED: &'static [Unmodelled] = &[(&["qevent"], "qevent, filters on what it drops", "")];
     const VARIANTS: &'static [Variant<Self>] = &[("linux-3.14", || Self {
         variant: RedVariant::Linux314,
         ..Self::default()
@@ -145,7 +149,7 @@ impl Model for RedWords {
             ("wlog", wlog.into()),
             ("plog", p.probability_log().into()),
             ("scell_log", table.cell_log.into()),
-            ("max_p", (p.probability * 4_294_967_296.0) as i64),
+            ("max_p", ((p.probability * 4_294_967_296.0) as u64 as u32).into()),
         ] {
             all.push((name.to_owned(), OptionValue::Number(n)));
         }

@@ -78,7 +78,7 @@ impl<P: Packet> Red<P> {
         params.validate()?;
         let wlog = params.ewma_log().expect("validate has found it");
         let delta = params.max - params.min;
-        let max_p = (params.probability * f64::from(1u32 << 31) * 2.0) as u32;
+        let max_p = (params.in_32_bits() * f64::from(1u32 << 31) * 2.0) as u32;
         let fifth = u64::from(delta / 5);
         Ok(Self {
             params,

@@ -89,8 +89,8 @@ impl RedParams {
             ));
         }
         let smallest = f64::from(self.max - self.min) / f64::from(1u32 << 31);
-        if !(self.probability > smallest && self.probability < 1.0) {
-            let rule = format!("> (max - min) / 2^31 = {smallest:.3e} and < 1");
+        if !(self.probability > smallest && self.probability <= f64::from(u32::MAX)) {
+            let rule = format!("> (max - min) / 2^31 = {smallest:.3e}");
             return Err(ParamError::new(KIND, "probability", self.probability.to_string(), rule));
         }
         if f64::from(self.burst) < f64::from(self.min) / f64::from(self.avpkt) {
@@ -126,6 +126,20 @@ impl RedParams {
             log += 1;
         }
         log
+    }
+
+    /// The probability that a kernel has: `tc` tells it in 32 bits behind the point, and of none of them it takes
+    /// (max - min) / 2^n. So 1 becomes more than a half and less than 1. Source: `red_parse_opt`; Linux `red_set_parms`.
+    pub(crate) fn in_32_bits(&self) -> f64 {
+        if self.probability < 1.0 {
+            return self.probability;
+        }
+        let told = (self.probability * 4_294_967_296.0) as u64 as u32;
+        let known = match told {
+            0 => (u32::MAX >> self.probability_log()).wrapping_mul(self.max - self.min),
+            told => told,
+        };
+        f64::from(known) / 4_294_967_296.0
     }
 
     /// The table of the idle decay. Source: `tc_red_eval_idle_damping`, `tc_calc_xmittime`.

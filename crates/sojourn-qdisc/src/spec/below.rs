@@ -32,6 +32,14 @@ impl Classes<QdiscSpec> {
             .find_map(|classes| classes.of_major(major))
     }
 
+    /// Puts filters in the order in which they are asked.
+    pub(super) fn settle(&mut self) {
+        self.filters.sort_by_key(|filter| filter.priority);
+        self.filters.iter_mut().for_each(|filter| filter.priority = 0);
+        let below = self.qdiscs_mut().filter_map(|qdisc| qdisc.0.classes_mut());
+        below.for_each(Self::settle);
+    }
+
     /// How many disciplines are above each other, this one included, but without those of which nothing is said.
     pub(super) fn depth(&self) -> usize {
         let below = self.list.iter().filter_map(|class| class.qdisc.as_ref());
@@ -43,6 +51,9 @@ impl Classes<QdiscSpec> {
 
     /// What a discipline and its classes come to, if the discipline itself comes to `own`.
     pub(super) fn footprint(&self, own: Footprint) -> Footprint {
+        if self.kind == "tbf" {
+            return self.list[0].qdisc.as_ref().map_or(own, |qdisc| qdisc.footprint());
+        }
         let mut sum = own;
         for class in &self.list {
             let qdisc = class.qdisc.as_ref();

@@ -1,17 +1,23 @@
 //! A discipline and its classes as statements, separated by semicolons: what one would type behind `tc`, without
 //! `dev X`.
 //!
-//! The first statement is the discipline at the root; its handle is `1:`. The others are
+//! The first statement is the discipline at the root; its handle is `1:`, if it says no other. The others are
 //!
 //! ```text
 //! class parent HANDLE classid HANDLE KIND WORDS
 //! qdisc parent HANDLE [handle HANDLE] KIND WORDS
 //! filter parent HANDLE dscp CODEPOINT... flowid HANDLE
 //! filter parent HANDLE matchall flowid HANDLE
+//! filter parent HANDLE [protocol PROTOCOL] [prio NUMBER] u32 match ip tos VALUE MASK flowid HANDLE
 //! ```
 //!
-//! and each may have `add` behind its first word. As in `tc`, handles are hexadecimal, and a statement names only what
-//! was said before it. Filters are asked in the order of the text; the first that takes a packet decides.
+//! and each may have `tc` before it, and behind its first word `add` or `replace`, and `dev X` and `root` where `tc` takes
+//! them. As in `tc`, handles are hexadecimal, and a statement names only what was said before it. Filters are asked in the
+//! order of their priorities, those without one last and in the order of the text; the first that takes a packet decides.
+//! Packets here are IPv4: a filter of another protocol takes none.
+//!
+//! A `stab` of `htb` becomes the `overhead`, `mpu` and `linklayer` of each of its classes. Deviation: it leaves quanta and
+//! the disciplines below alone.
 //!
 //! Deviation: `tc` has no word for a code point. A kernel gets one `u32` filter on the byte of the type of service for
 //! each code point.
@@ -21,7 +27,11 @@ use crate::ParamError;
 use crate::classful::names::{Handle, code_point};
 use crate::classful::{Classes, Filter};
 use crate::grammar::error::SpecError;
-use sojourn_units::Rate;
+use crate::grammar::given::Given;
+use crate::grammar::measures::Measure;
+use crate::htb::{Layer, LayerWord};
+use crate::tbf::Framing;
+use sojourn_units::{Rate, tc};
 
 /// The handle of the discipline at the root.
 pub(crate) const ROOT: u16 = 1;
@@ -30,9 +40,116 @@ const MOST_STATEMENTS: usize = 8192;
 /// Most disciplines above each other. Source: Linux `check_loop_fn`, which refuses more than 7 below the first.
 const MOST_LEVELS: usize = 8;
 
-/// Reads the statements behind the first, which said `spec`.
-pub(crate) fn read_below(mut spec: QdiscSpec, statements: &[&str], rate: Option<Rate>) -> Result<QdiscSpec, SpecError> {
+/// The priority of a filter that says none. Source: Linux `tcf_auto_prio`.
+const LAST_PRIORITY: u32 = 0xc000;
+
+/// What stands before the kind of a statement, by key.
+#[derive(Debug, Default)]
+pub(crate) struct Place<'a> {
+    parent: Option<&'a str>,
+    handle: Option<&'a str>,
+    classid: Option<&'a str>,
+    protocol: Option<&'a str>,
+    priority: Option<&'a str>,
+    stab: Option<Framing>,
+    /// Whether it takes the place of another.
+    replaces: bool,
+}
+
+/// The statements of a text. What is behind `#` on a line is none of it.
+pub(crate) fn split(text: &str) -> Vec<&str> {
+    let lines = text.lines().filter(|line| !line.trim_start().starts_with('#'));
+    let many = text.lines().count() > 1;
+    let lines = lines.filter(|line| !many || !line.trim().is_empty());
+    lines.flat_map(|line| line.split(';')).collect()
+}
+
+/// What the first statement says before its kind, and the kind with its words.
+pub(crate) fn root<'a, 'b>(words: &'b [&'a str]) -> Result<(Place<'a>, &'b [&'a str]), SpecError> {
+    let behind_tc = words.strip_prefix(&["tc"]).unwrap_or(words);
+    let (place, rest) = place(behind_tc.strip_prefix(&["qdisc"]).unwrap_or(behind_tc))?;
+    match place.parent {
+        Some(word) => Err(SpecError::Expected {
+            word: word.to_owned(),
+            expected: "the discipline at the root".to_owned(),
+        }),
+        None => Ok((place, rest)),
+    }
+}
+
+/// Reads what stands before a kind.
+fn place<'a, 'b>(mut words: &'b [&'a str]) -> Result<(Place<'a>, &'b [&'a str]), SpecError> {
+    let mut found = Place::default();
+    if let [verb @ ("add" | "replace"), rest @ ..] = words {
+        (found.replaces, words) = (*verb == "replace", rest);
+    }
+    let mut nowhere = None;
+    loop {
+        let (slot, rest) = match words {
+            ["root", rest @ ..] => {
+                words = rest;
+                continue;
+            }
+            ["stab", rest @ ..] => {
+                (found.stab, words) = stab(rest).map(|(stab, rest)| (Some(stab), rest))?;
+                continue;
+            }
+            ["dev", rest @ ..] => (&mut nowhere, rest),
+            ["parent", rest @ ..] => (&mut found.parent, rest),
+            ["handle", rest @ ..] => (&mut found.handle, rest),
+            ["classid", rest @ ..] => (&mut found.classid, rest),
+            ["protocol", rest @ ..] => (&mut found.protocol, rest),
+            ["prio" | "pref", number, ..] if number.starts_with(|c: char| c.is_ascii_digit()) => {
+                (&mut found.priority, &words[1..])
+            }
+            _ => return Ok((found, words)),
+        };
+        let Some((value, rest)) = rest.split_first() else {
+            let field = format!("statement.{}", words[0]);
+            return Err(SpecError::NoValue { field, unit: "value" });
+        };
+        *slot = Some(*value);
+        words = rest;
+    }
+}
+
+/// Reads a size table. Source: iproute2 `parse_size_table`.
+fn stab<'a, 'b>(mut words: &'b [&'a str]) -> Result<(Framing, &'b [&'a str]), SpecError> {
+    let mut framing = Framing::default();
+    while let [
+        key @ ("mtu" | "tsize" | "mpu" | "overhead" | "linklayer"),
+        value,
+        rest @ ..,
+    ] = words
+    {
+        let given = Given::new("stab", "size", value);
+        match *key {
+            "mpu" => framing.least = given.count(10)?,
+            "overhead" => framing.overhead = given.count(10)?,
+            "linklayer" => framing.layer = <LayerWord as Measure<Layer>>::read(&given)?,
+            // They say how fine the table is.
+            _ => given.count(10).map(|_| ())?,
+        }
+        words = rest;
+    }
+    Ok((framing, words))
+}
+
+/// Reads the statements behind the first, which said `spec` in its `place`.
+pub(crate) fn read_below(
+    mut spec: QdiscSpec,
+    place: &Place<'_>,
+    statements: &[&str],
+    rate: Option<Rate>,
+) -> Result<QdiscSpec, SpecError> {
     let kind = spec.kind();
+    if place.stab.is_some() && kind != "htb" {
+        return Err(SpecError::NotModelled {
+            kind,
+            what: "stab",
+            instead: "words of its own for overhead and link layer do it, where it has them",
+        });
+    }
     let Some(root) = spec.0.classes_mut() else {
         return if statements.is_empty() {
             Ok(spec)
@@ -40,49 +157,77 @@ pub(crate) fn read_below(mut spec: QdiscSpec, statements: &[&str], rate: Option<
             Err(SpecError::NoClasses { kind })
         };
     };
-    root.handle = ROOT;
+    root.handle = own_handle(place)?.map_or(ROOT, |handle| handle.major);
     if statements.len() >= MOST_STATEMENTS {
         let value = (statements.len() + 1).to_string();
         return Err(ParamError::new(kind, "statements", value, format!("at most {MOST_STATEMENTS}")).into());
     }
-    for (place, text) in statements.iter().enumerate() {
-        statement(root, text, rate).map_err(|error| SpecError::Statement {
-            number: place + 2,
+    for (number, text) in statements.iter().enumerate() {
+        statement(root, text, place.stab, rate).map_err(|error| SpecError::Statement {
+            number: number + 2,
             text: text.trim().to_owned(),
             error: Box::new(error),
         })?;
     }
+    // The canonical text does not say the root's handle.
+    let own = root.handle;
+    if let Some(other) = root.of_major(ROOT).filter(|_| own != ROOT) {
+        other.handle = own;
+    }
+    root.handle = ROOT;
+    root.settle();
     Ok(spec)
 }
 
 /// Reads one statement.
-fn statement(root: &mut Classes<QdiscSpec>, text: &str, rate: Option<Rate>) -> Result<(), SpecError> {
-    let mut words: Vec<&str> = text.split_whitespace().collect();
-    if words.get(1) == Some(&"add") {
-        words.remove(1);
-    }
-    match words.split_first() {
-        Some((&"class", words)) => class(root, words),
-        Some((&"qdisc", words)) => qdisc(root, words, rate),
-        Some((&"filter", words)) => filter(root, words),
-        first => Err(SpecError::UnknownStatement {
-            word: first.map_or("", |first| first.0).to_owned(),
-        }),
+fn statement(
+    root: &mut Classes<QdiscSpec>,
+    text: &str,
+    stab: Option<Framing>,
+    rate: Option<Rate>,
+) -> Result<(), SpecError> {
+    let words: Vec<&str> = text.split_whitespace().collect();
+    let words = words.strip_prefix(&["tc"]).unwrap_or(&words);
+    let (what, words) = match words.split_first() {
+        Some((what @ (&"class" | &"qdisc" | &"filter"), words)) => (what, words),
+        first => {
+            return Err(SpecError::UnknownStatement {
+                word: first.map_or("", |first| first.0).to_owned(),
+            });
+        }
+    };
+    let (place, words) = place(words)?;
+    let parent = handle(what, "parent", place.parent, words)?;
+    match *what {
+        "class" => class(root, parent, &place, words, stab),
+        "qdisc" => qdisc(root, parent, &place, words, rate),
+        _ => filter(root, parent, &place, words),
     }
 }
 
-/// The handle behind `key`, which must be the next word, and the words behind it.
-fn handle<'a, 'b>(of: &str, key: &str, words: &'b [&'a str]) -> Result<(Handle, &'b [&'a str]), SpecError> {
+/// The handle of `key`, which must be there.
+fn handle(of: &str, key: &str, value: Option<&str>, words: &[&str]) -> Result<Handle, SpecError> {
     let field = format!("{of}.{key}");
-    match words {
-        [word, value, rest @ ..] if *word == key => Ok((Handle::parse(&field, value)?, rest)),
-        [word] if *word == key => Err(SpecError::NoValue { field, unit: "handle" }),
-        [word, ..] => Err(SpecError::Expected {
+    match (value, words.first()) {
+        (Some(value), _) => Ok(Handle::parse(&field, value)?),
+        (None, Some(word)) if *word != key => Err(SpecError::Expected {
             word: (*word).to_owned(),
             expected: format!("{key} and a handle"),
         }),
-        [] => Err(SpecError::NoValue { field, unit: "handle" }),
+        _ => Err(SpecError::NoValue { field, unit: "handle" }),
     }
+}
+
+/// The handle that a discipline is given; it needs no colon.
+fn own_handle(place: &Place<'_>) -> Result<Option<Handle>, ParamError> {
+    let Some(text) = place.handle else { return Ok(None) };
+    let colon = if text.contains(':') { "" } else { ":" };
+    let found = Handle::parse("qdisc.handle", &format!("{text}{colon}"))?;
+    if found.minor == 0 {
+        return Ok(Some(found));
+    }
+    let rule = "the number of a discipline, such as 11:";
+    Err(ParamError::new("qdisc", "handle", found.to_string(), rule))
 }
 
 /// The classes of the discipline whose major number a handle has.
@@ -115,9 +260,14 @@ fn same_major(field: &str, handle: Handle, parent: Handle) -> Result<(), SpecErr
     .into())
 }
 
-fn class(root: &mut Classes<QdiscSpec>, words: &[&str]) -> Result<(), SpecError> {
-    let (parent, words) = handle("class", "parent", words)?;
-    let (id, words) = handle("class", "classid", words)?;
+fn class(
+    root: &mut Classes<QdiscSpec>,
+    parent: Handle,
+    place: &Place<'_>,
+    words: &[&str],
+    stab: Option<Framing>,
+) -> Result<(), SpecError> {
+    let id = handle("class", "classid", place.classid, words)?;
     let classes = classes_of(root, "class.parent", parent)?;
     same_major("class.classid", id, parent)?;
     let Some((kind, words)) = words.split_first() else {
@@ -126,29 +276,34 @@ fn class(root: &mut Classes<QdiscSpec>, words: &[&str]) -> Result<(), SpecError>
             unit: "htb or drr",
         });
     };
-    classes.add_class(parent.minor, id.minor, kind, words)
+    classes.add_class(parent.minor, id.minor, kind, words, stab)
 }
 
-fn qdisc(root: &mut Classes<QdiscSpec>, words: &[&str], rate: Option<Rate>) -> Result<(), SpecError> {
-    let (parent, mut words) = handle("qdisc", "parent", words)?;
-    let mut own = None;
-    if words.first() == Some(&"handle") {
-        let (found, rest) = handle("qdisc", "handle", words)?;
-        let wrong = |rule: &str| Err(ParamError::new("qdisc", "handle", found.to_string(), rule).into());
-        if found.minor != 0 {
-            return wrong("the number of a discipline, such as 11:");
-        }
-        if root.of_major(found.major).is_some() {
-            return wrong("a number that no other discipline has");
-        }
-        (own, words) = (Some(found.major), rest);
+fn qdisc(
+    root: &mut Classes<QdiscSpec>,
+    parent: Handle,
+    place: &Place<'_>,
+    words: &[&str],
+    rate: Option<Rate>,
+) -> Result<(), SpecError> {
+    let own = own_handle(place)?;
+    if let Some(own) = own.filter(|own| root.of_major(own.major).is_some()) {
+        let rule = "a number that no other discipline has";
+        return Err(ParamError::new("qdisc", "handle", own.to_string(), rule).into());
     }
     let mut spec = QdiscSpec::parse_words(words, rate)?;
-    let classes = classes_of(root, "qdisc.parent", parent)?;
-    if let (Some(below), Some(major)) = (spec.0.classes_mut(), own) {
-        below.handle = major;
+    if place.stab.is_some() {
+        return Err(SpecError::NotModelled {
+            kind: spec.kind(),
+            what: "stab below another discipline",
+            instead: "stab of an htb at the root does it",
+        });
     }
-    classes.graft(parent.minor, spec)?;
+    let classes = classes_of(root, "qdisc.parent", parent)?;
+    if let (Some(below), Some(own)) = (spec.0.classes_mut(), own) {
+        below.handle = own.major;
+    }
+    classes.graft(parent.minor, spec, place.replaces)?;
     if root.depth() > MOST_LEVELS {
         let rule = format!("a class of at most {} disciplines above each other", MOST_LEVELS - 1);
         return Err(ParamError::new("qdisc", "parent", parent.to_string(), rule).into());
@@ -156,49 +311,106 @@ fn qdisc(root: &mut Classes<QdiscSpec>, words: &[&str], rate: Option<Rate>) -> R
     Ok(())
 }
 
-fn filter(root: &mut Classes<QdiscSpec>, words: &[&str]) -> Result<(), SpecError> {
-    let (parent, words) = handle("filter", "parent", words)?;
-    let (codes, rest) = match words.split_first() {
-        Some((&"matchall", words)) => (u64::MAX, words),
-        Some((&"dscp", words)) => {
-            let mut codes = 0u64;
-            let end = words.iter().position(|&word| word == "flowid").unwrap_or(words.len());
-            if end == 0 {
-                return Err(SpecError::NoValue {
-                    field: "filter.dscp".to_owned(),
-                    unit: "code points",
-                });
-            }
-            for word in &words[..end] {
-                let code = code_point(word).ok_or_else(|| {
-                    let rule = "0 to 63, or a name: CS0 to CS7, AF11 to AF43, EF, VA or LE";
-                    ParamError::new("filter", "dscp", format!("{word:?}"), rule)
-                })?;
-                codes |= 1 << code;
-            }
-            (codes, &words[end..])
+fn filter(root: &mut Classes<QdiscSpec>, parent: Handle, place: &Place<'_>, words: &[&str]) -> Result<(), SpecError> {
+    let end = words.iter().position(|&word| matches!(word, "flowid" | "classid"));
+    let (what, rest) = words.split_at(end.unwrap_or(words.len()));
+    let codes = match what.split_first() {
+        Some((&"matchall", [])) => u64::MAX,
+        Some((&"dscp", [])) => {
+            return Err(SpecError::NoValue {
+                field: "filter.dscp".to_owned(),
+                unit: "code points",
+            });
+        }
+        Some((&"dscp", words)) => words.iter().try_fold(0, |codes, word| {
+            let code = code_point(word).ok_or_else(|| {
+                let rule = "0 to 63, or a name: CS0 to CS7, AF11 to AF43, EF, VA or LE";
+                ParamError::new("filter", "dscp", format!("{word:?}"), rule)
+            })?;
+            Ok::<_, SpecError>(codes | 1 << code)
+        })?,
+        Some((&"u32", keys)) => u32_codes(keys)?,
+        Some((&kind, _)) if UNMODELLED.iter().any(|(known, _)| *known == kind) => {
+            let what = UNMODELLED
+                .iter()
+                .find(|(known, _)| *known == kind)
+                .map_or("", |found| found.1);
+            return Err(not_modelled(what));
         }
         other => {
             return Err(SpecError::Expected {
                 word: other.map_or("", |other| other.0).to_owned(),
-                expected: "dscp with code points, or matchall".to_owned(),
+                expected: "dscp with code points, u32 match ip tos, or matchall".to_owned(),
             });
         }
     };
-    let (class, words) = handle("filter", "flowid", rest)?;
-    if let Some(&word) = words.first() {
+    let class = handle("filter", "flowid", rest.get(1).copied(), &[])?;
+    if let Some(&word) = rest.get(2) {
         return Err(SpecError::Expected {
             word: word.to_owned(),
             expected: "nothing behind flowid".to_owned(),
         });
     }
+    let priority = match place.priority {
+        Some(value) => Given::new("filter", "prio", value).count(0)?,
+        None => LAST_PRIORITY,
+    };
     let classes = classes_of(root, "filter.parent", parent)?;
     same_major("filter.flowid", class, parent)?;
+    if !matches!(place.protocol, None | Some("ip" | "all" | "ipv4")) {
+        return Ok(());
+    }
     classes.add_filter(Filter {
         parent: parent.minor,
         codes,
         class: class.minor,
+        priority: if priority == 0 { LAST_PRIORITY } else { priority },
     })
+}
+
+/// Filters that `tc` knows and no packet here has the facts for.
+const UNMODELLED: &[(&str, &str)] = &[
+    ("fw", "firewall marks (fw)"),
+    ("flow", "flow"),
+    ("flower", "flower"),
+    ("basic", "basic"),
+    ("bpf", "bpf"),
+    ("route", "route"),
+    ("cgroup", "cgroup"),
+];
+
+fn not_modelled(what: &'static str) -> SpecError {
+    SpecError::NotModelled {
+        kind: "filter",
+        what,
+        instead: "filter parent 1: dscp CODEPOINT... flowid 1:2 chooses by code points",
+    }
+}
+
+/// The code points that the keys of a `u32` filter take: each key looks at the byte of the type of service, or at
+/// nothing.
+fn u32_codes(mut words: &[&str]) -> Result<u64, SpecError> {
+    let mut codes = u64::MAX;
+    while let ["match", key @ ..] = words {
+        let length = key.iter().position(|&word| word == "match").unwrap_or(key.len());
+        let (key, rest) = key.split_at(length);
+        let bits = |text: &&str| tc::count(text, if key.first() == Some(&"ip") { 0 } else { 16 });
+        codes &= match key {
+            ["ip", .., mask] | ["u32" | "u16" | "u8", _, mask, ..] if bits(mask) == Some(0) => u64::MAX,
+            ["ip", "tos" | "dsfield" | "precedence", value, mask] => match (bits(value), bits(mask)) {
+                (Some(value), Some(mask @ 0..=0xff)) if mask.trailing_zeros() >= 2 => (0..64)
+                    .filter(|code| (code << 2) & mask == value & mask)
+                    .fold(0, |codes, code| codes | 1 << code),
+                _ => return Err(not_modelled("a mask beyond the six bits of the code point")),
+            },
+            _ => return Err(not_modelled("u32 keys other than match ip tos")),
+        };
+        words = rest;
+    }
+    match words {
+        [] => Ok(codes),
+        _ => Err(not_modelled("u32 words other than match")),
+    }
 }
 
 #[cfg(test)]

@@ -153,25 +153,22 @@ fn what_is_unknown_is_named_with_what_is_known() {
 #[test]
 fn bad_values_name_field_value_and_rule() {
     for (text, message) in [
-        ("codel target 0ms", "codel.target is 0ns, but must be > 0"),
-        ("codel interval 0", "codel.interval is 0ns, but must be > 0"),
         (
             "codel target 2h",
-            "codel.target is \"2h\", but must be a number >= 0 with unit s, ms, us or ns, such as 5ms",
+            "codel.target is \"2h\", but must be a number >= 0 with unit s, ms or us, such as 5ms",
         ),
         (
             "codel target -5ms",
-            "codel.target is \"-5ms\", but must be a number >= 0 with unit s, ms, us or ns, such as 5ms",
+            "codel.target is \"-5ms\", but must be a number >= 0 with unit s, ms or us, such as 5ms",
         ),
         (
             "codel target 5000s",
             "codel.target is 5000s, but must be at most 4294.967295s (32 bits of microseconds)",
         ),
         ("codel limit", "codel.limit has no value, but must have one (packets)"),
-        ("codel limit 0", "codel.limit is 0, but must be > 0"),
         (
-            "pie tupdate 1ns",
-            "pie.tupdate is 1ns, but must be at least 1ms, a tick of the kernel's fastest clock, which times its updates",
+            "pie tupdate 1us",
+            "pie.tupdate is 1us, but must be at least 1ms, a tick of the kernel's fastest clock, which times its updates",
         ),
         (
             "codel limit -1",
@@ -186,27 +183,16 @@ fn bad_values_name_field_value_and_rule() {
             "codel.limit is 99999999999, but must be <= 4294967295",
         ),
         (
-            "codel limit 5 limit 6",
-            "codel.limit is given twice, but must be given once",
+            "tbf rate 1mbit rate 2mbit",
+            "tbf.rate is given twice, but must be given once",
         ),
-        ("codel ecn noecn", "codel.noecn is given twice, but must be given once"),
-        (
-            "codel variant ns2 variant ns2",
-            "codel.variant is given twice, but must be given once",
-        ),
-        ("fq_codel drop_batch 0", "fq_codel.drop_batch is 0, but must be > 0"),
         ("fq_codel flows 70000", "fq_codel.flows is 70000, but must be <= 65536"),
-        ("fq_codel quantum 10", "fq_codel.quantum is 10, but must be >= 256"),
         (
             "fq_codel memory_limit 4Mb variant linux-3.14",
             "fq_codel.memory_limit is 4194304b, but must be absent with variant linux-3.14",
         ),
-        ("sfq depth 128", "sfq.depth is 128, but must be <= 127"),
         ("sfq divisor 1000", "sfq.divisor is 1000, but must be a power of two"),
-        (
-            "sfq limit 16257",
-            "sfq.limit is 16257, but must be <= depth times queues = 16256",
-        ),
+        ("sfq limit 1", "sfq.limit is 1, but must be >= 2"),
         (
             "red avpkt 1000",
             "red.limit is missing, but must be given (tc has no default)",
@@ -242,7 +228,7 @@ fn bad_values_name_field_value_and_rule() {
         ),
         (
             "tbf rate 1bit burst 20000 limit 1",
-            "tbf.burst is 20000b, but must be at most what 1bit sends in a day",
+            "tbf.rate is 1bit, but must be at least 8bit, a byte a second",
         ),
         (
             "",
@@ -263,7 +249,8 @@ fn netem_has_a_limit_and_a_constant_delay_only() {
         ),
         (
             "netem delay 1ms 2ms",
-            "\"2ms\" is no parameter of netem; its parameters are limit, delay, latency",
+            "netem is not modelled here with a jitter (a number behind the delay): jitter_up and jitter_down of a scenario do \
+             it",
         ),
     ] {
         assert_eq!(error(text), message, "{text}");
@@ -292,7 +279,6 @@ fn a_selector_is_a_value_within_a_mask_and_belongs_to_a_threshold() {
 #[test]
 fn fq_codel_of_ns2_takes_what_ns2_has() {
     for (text, message) in [
-        ("fq_codel quantum 0", "fq_codel.quantum is 0, but must be >= 256"),
         (
             "fq_codel quantum 255 variant ns2",
             "fq_codel.quantum is 255, but must be >= 256",

@@ -12,6 +12,7 @@ mod tests;
 pub(crate) use descriptor::TbfWords;
 
 use crate::fifo::{Fifo, FifoLimit};
+use crate::htb::Layer;
 use crate::param::in_range;
 use crate::{Admission, Backlog, Departure, DropReason, DropSink, Packet, ParamError, Qdisc, QdiscStats};
 use sojourn_units::{Bytes, Duration, Rate, Time};
@@ -81,6 +82,40 @@ impl SendTime {
     }
 }
 
+/// What a packet counts with: Linux `psched_l2t_ns`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Framing {
+    /// Bytes that are added to each packet.
+    pub(crate) overhead: u32,
+    /// The least size.
+    pub(crate) least: u32,
+    pub(crate) layer: Layer,
+}
+
+impl Framing {
+    #[inline]
+    fn of(self, size: Bytes) -> Bytes {
+        if self == Self::default() {
+            return size;
+        }
+        let size = size
+            .get()
+            .saturating_add(u64::from(self.overhead))
+            .max(u64::from(self.least));
+        Bytes::new(self.layer.on_the_wire(size))
+    }
+}
+
+/// The bucket of a peak rate.
+#[derive(Clone, Copy, Debug)]
+struct Peak {
+    send_time: SendTime,
+    /// Depth, ns.
+    buffer: u64,
+    /// Tokens at the shaper's `checkpoint`, ns.
+    tokens: u64,
+}
+
 /// What a shaper answers when asked for a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Next<P> {
@@ -100,6 +135,8 @@ pub enum Next<P> {
 pub struct Tbf<P, Q> {
     child: Q,
     send_time: SendTime,
+    framing: Framing,
+    peak: Option<Box<Peak>>,
     /// The largest packet that can leave.
     max_size: Bytes,
     /// Depth of the bucket, ns.
@@ -138,6 +175,8 @@ impl<P: Packet, Q: Qdisc<P>> Tbf<P, Q> {
         Ok(Self {
             child,
             send_time,
+            framing: Framing::default(),
+            peak: None,
             max_size: burst,
             buffer,
             tokens: buffer,
@@ -147,6 +186,26 @@ impl<P: Packet, Q: Qdisc<P>> Tbf<P, Q> {
             oversize: 0,
             packet: PhantomData,
         })
+    }
+
+    /// Packets count with what `framing` adds, and none leaves faster than at `peak`, whose bucket has this depth.
+    ///
+    /// Source: Linux `tbf_change`.
+    pub(crate) fn with_framing(mut self, framing: Framing, peak: Option<(Rate, Bytes)>) -> Self {
+        self.framing = framing;
+        self.buffer = self.send_time.of(framing.of(self.max_size));
+        self.tokens = self.buffer;
+        if let Some((rate, depth)) = peak {
+            let send_time = SendTime::new(rate);
+            self.max_size = self.max_size.min(depth);
+            let buffer = send_time.of(framing.of(depth));
+            self.peak = Some(Box::new(Peak {
+                send_time,
+                buffer,
+                tokens: buffer,
+            }));
+        }
+        self
     }
 
     /// The shaped discipline.
@@ -181,17 +240,35 @@ impl<P: Packet, Q: Qdisc<P>> Tbf<P, Q> {
         std::mem::replace(&mut self.child, child)
     }
 
-    /// Tokens left at `now` if a packet of `size` were sent, or how long they will not suffice for it.
+    /// Tokens left at `now` in both buckets if a packet of `size` were sent, or how long they will not suffice for it.
     #[inline]
-    fn tokens_after(&self, size: Bytes, now: Time) -> Result<u64, Duration> {
-        let tokens = self
-            .tokens
-            .saturating_add(now.since(self.checkpoint).as_nanos())
-            .min(self.buffer);
-        let cost = self.send_time.of(size);
-        tokens
-            .checked_sub(cost)
-            .ok_or_else(|| Duration::from_nanos(cost - tokens))
+    fn tokens_after(&self, size: Bytes, now: Time) -> Result<(u64, u64), Duration> {
+        let elapsed = now.since(self.checkpoint).as_nanos();
+        let size = self.framing.of(size);
+        let left = |tokens: u64, depth: u64, cost: u64| {
+            let tokens = tokens.saturating_add(elapsed).min(depth);
+            tokens
+                .checked_sub(cost)
+                .ok_or_else(|| Duration::from_nanos(cost - tokens))
+        };
+        let own = left(self.tokens, self.buffer, self.send_time.of(size));
+        let Some(peak) = &self.peak else {
+            return own.map(|tokens| (tokens, 0));
+        };
+        match (own, left(peak.tokens, peak.buffer, peak.send_time.of(size))) {
+            (Ok(own), Ok(peak)) => Ok((own, peak)),
+            (own, peak) => Err(own.err().max(peak.err()).unwrap_or_default()),
+        }
+    }
+
+    #[inline]
+    fn spend(&mut self, tokens: (u64, u64), now: Time) {
+        self.checkpoint = now;
+        self.tokens = tokens.0;
+        if let Some(peak) = &mut self.peak {
+            peak.tokens = tokens.1;
+        }
+        self.waiting = false;
     }
 
     #[inline]
@@ -215,9 +292,7 @@ impl<P: Packet, Q: Qdisc<P>> Tbf<P, Q> {
                     // A child that is a shaper itself has the packet and does not let it go yet.
                     return self.child.ready_at(now, drops).map_or(Next::Idle, Next::At);
                 };
-                self.checkpoint = now;
-                self.tokens = tokens;
-                self.waiting = false;
+                self.spend(tokens, now);
                 Next::Departs(departure)
             }
             Err(lacking) => {
@@ -240,9 +315,7 @@ impl<P: Packet, Q: Qdisc<P>> Tbf<P, Q> {
             return false;
         };
         self.child.passed(size);
-        self.checkpoint = now;
-        self.tokens = tokens;
-        self.waiting = false;
+        self.spend(tokens, now);
         true
     }
 }

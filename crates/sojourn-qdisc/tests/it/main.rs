@@ -4,4 +4,5 @@ mod classes;
 mod habits;
 mod messages;
 mod properties;
+mod tc;
 mod vectors;

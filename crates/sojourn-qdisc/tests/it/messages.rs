@@ -88,7 +88,7 @@ fn attributes_have_the_numbers_of_the_kernels_header() {
         ("fq_pie dq_rate_estimator", 12, word(1)),
         ("dualpi2 limit 77", 1, word(77)),
         ("dualpi2 limit 77", 2, word(77 * 3028)),
-        ("dualpi2 memlimit 3Mb", 2, word(3 << 20)),
+        ("dualpi2 memlimit 3145728", 2, word(3 << 20)),
         ("dualpi2 target 7ms", 3, word(7000)),
         ("dualpi2 tupdate 33ms", 4, word(33_000)),
         ("dualpi2 alpha 0.3", 5, word(76)),

@@ -185,8 +185,8 @@ fn values_out_of_range_are_told_with_the_range() {
             "service_interval_up is 50us, but must be 100us to 100ms",
         ),
         (
-            of("qdisc_up", "codel target 0ms"),
-            "qdisc_up: codel.target is 0ns, but must be > 0",
+            of("qdisc_up", "fq_codel flows 70000"),
+            "qdisc_up: fq_codel.flows is 70000, but must be <= 65536",
         ),
     ]);
 }

@@ -1,0 +1,1 @@
+"""Lines for `tc`, and what `tc` and a kernel make of them."""
