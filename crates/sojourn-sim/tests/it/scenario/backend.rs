@@ -137,10 +137,6 @@ fn linux_refuses_what_a_kernel_cannot_do() {
             json!({"tcp": {"min_rto": "1500us"}}),
             "tcp.min_rto is 1500us, but must be a whole number of milliseconds on the linux back end, as a route carries it",
         ),
-        (
-            json!({"qdisc_up": "codel target 1500ns"}),
-            "qdisc_up: codel.target is 1.5us, but must be a whole number of microseconds, 32 bits of them, as the kernel takes it",
-        ),
     ] {
         assert_eq!(error(&more, Backend::Linux), sentence);
         assert!(Scenario::from_json(&text(&more)).is_ok(), "{more}");
