@@ -9,6 +9,7 @@ import tempfile
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
+from unittest.mock import patch
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -59,7 +60,9 @@ def inside(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.Captu
         read_head.cache_clear()
         record_series.cache_clear()
         try:
-            found = main(words)
+            # What an option puts into the environment ends with the command, too.
+            with patch.dict(os.environ):
+                found = main(words)
         except SystemExit as end:
             found = int(end.code or 0)
         captured = capsys.readouterr()
