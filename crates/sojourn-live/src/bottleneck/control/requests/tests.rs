@@ -158,7 +158,7 @@ fn what_is_no_request_is_one_sentence() {
         "set rate nan\n".to_owned(),
         "set rate -1mbit\n".to_owned(),
         "set rate 1e999mbit\n".to_owned(),
-        "set qdisc fq_codel flows 0\n".to_owned(),
+        "set qdisc fq_codel flows 70000\n".to_owned(),
         "set qdisc \u{202e}codel\n".to_owned(),
     ] {
         let answer = bed.whole(&request);
