@@ -7,7 +7,7 @@ from typing import Any
 from sojourn import tables
 from sojourn.cli import traffic
 from sojourn.record import FlusherRecord, Record
-from sojourn.store.metrics import measured
+from sojourn.store.measured import measured
 from sojourn.store.run import Run
 
 

@@ -6,8 +6,9 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from sojourn.frame_library import pl
-from sojourn.record import ProbeRecord, Summary
+from sojourn.record import ProbeRecord
 from sojourn.store.cell import Cell
+from sojourn.store.measured import measured
 from sojourn.store.run import Run
 
 RUN_SCHEMA = {
@@ -46,24 +47,6 @@ def metrics_of(run: Run) -> dict[str, Any]:
     summary = measured(run.summary)
     rtt = {f"rtt_{name}_ms": value for name, value in summary["rtt_ms"].items()}
     return {**summary, **rtt, **_voice(run.voices)}
-
-
-def measured(summary: Summary) -> dict[str, Any]:
-    """Return a summary with `None` where nothing was measured, of which a record says 0, or 1 of a fairness.
-
-    Latencies need an echo that came back, a loss of probes an echo that was sent, and a fairness something to share.
-    """
-    found: dict[str, Any] = {**summary}
-    echoes = summary["rtt_ms"]["count"]
-    if echoes == 0:
-        found["induced_latency_ms"] = None
-        found["rtt_ms"] = {name: None for name in summary["rtt_ms"] if name != "count"} | {"count": 0}
-        # All were lost, or none was sent.
-        found["probe_loss"] = summary["probe_loss"] or None
-    for direction in ("up", "down"):
-        if found[f"goodput_{direction}_mbit"] == 0:
-            found[f"jain_{direction}"] = None
-    return found
 
 
 def metric_of(run: Run, metric: str) -> float | None:

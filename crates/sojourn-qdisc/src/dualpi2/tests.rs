@@ -81,7 +81,7 @@ fn round_trip_times_set_the_controller_as_tc_does() {
         ("step_thresh 0p", "dualpi2.step_thresh is 0, but must be > 0"),
         (
             "tupdate 999ns",
-            "dualpi2.tupdate is 999ns, but must be at least 1us, the unit that tc tells the kernel this time in",
+            "dualpi2.tupdate is \"999ns\", but must be a number >= 0 with unit s, ms or us, such as 5ms",
         ),
         (
             "tupdate 5s",
