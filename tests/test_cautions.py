@@ -11,8 +11,8 @@ from sojourn.cli.cautions import cautions
 from sojourn.cli.main import main
 
 
-def said(qdisc: str, rate: str) -> list[str]:
-    """Return what is said of a scenario with this discipline at this rate."""
+def sentences_of(qdisc: str, rate: str) -> list[str]:
+    """Return the cautions about a scenario with this discipline at this rate."""
     scenario = api.build("tcp_1up", qdisc=qdisc, rate=rate)
     return cautions(json.loads(scenario.normalized("sim")))
 
@@ -30,7 +30,7 @@ def said(qdisc: str, rate: str) -> list[str]:
     ],
 )
 def test_a_step_shorter_than_a_packet_is_told(qdisc: str, rate: str, ways: int) -> None:
-    sentences = said(qdisc, rate)
+    sentences = sentences_of(qdisc, rate)
     assert len(sentences) == ways
     for sentence in sentences:
         assert "min_qlen_step 2 spares them" in sentence
@@ -39,5 +39,5 @@ def test_a_step_shorter_than_a_packet_is_told(qdisc: str, rate: str, ways: int) 
 
 def test_a_run_says_it_on_standard_error(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["run", "tcp_1up", "--rate", "5mbit", "--duration", "1s", "--qdisc-up", "dualpi2"]) == 0
-    said = capsys.readouterr()
-    assert "sojourn: qdisc_up is dualpi2 with step_thresh 1ms, but one packet takes 2.42ms at 5mbit" in said.err
+    output = capsys.readouterr()
+    assert "sojourn: qdisc_up is dualpi2 with step_thresh 1ms, but one packet takes 2.42ms at 5mbit" in output.err

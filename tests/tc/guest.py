@@ -1,4 +1,4 @@
-"""What a kernel has after `tc` was told a line, and after it was told what Sojourn makes of the line.
+"""What a kernel has after `tc` took a line, and after a message of Sojourn for the same line.
 
 Runs in a guest: `guest.py TC LINES`. A line of `LINES` is JSON: the text, and the kind, the options in hexadecimal and
 whether these are attributes, or null. A line of the answer is JSON: the options that the kernel has after each of the
@@ -37,18 +37,18 @@ class Kernel:
         """Send a request about the root discipline, and return the answers, with their types."""
         body = struct.pack("=BxxxiIII", 0, self.index, handle, ROOT, 0) + attributes
         self.socket.send(struct.pack("=IHHII", 16 + len(body), kind, REQUEST | flags, 1, 0) + body)
-        found: list[tuple[int, bytes]] = []
+        messages: list[tuple[int, bytes]] = []
         while True:
             data = self.socket.recv(1 << 16)
             while data:
                 length, answer = struct.unpack_from("=IH", data)
-                found.append((answer, data[16:length]))
+                messages.append((answer, data[16:length]))
                 data = data[(length + 3) & ~3 :]
-            if found[-1][0] in (2, 3):
-                return found
+            if messages[-1][0] in (2, 3):
+                return messages
 
-    def told(self, kind: str, options: bytes | None, *, nested: bool) -> bool:
-        """Tell the kernel of a discipline; return whether it took it."""
+    def replace(self, kind: str, options: bytes | None, *, nested: bool) -> bool:
+        """Put a discipline at the root; return whether the kernel took it."""
         attributes = attribute(1, kind.encode() + b"\0")
         if options is not None:
             attributes += attribute(2 | (0x8000 if nested else 0), options)
@@ -78,14 +78,14 @@ def main(tc: str, lines: Path) -> None:
     command = [tc, "qdisc", "replace", "dev", DEVICE, "root", "handle", "1:"]
     for line in lines.read_text().splitlines():
         text, ours = json.loads(line)
-        asked = subprocess.run([*command, *text.split()], check=False, capture_output=True, stdin=subprocess.DEVNULL)
-        by_tc = kernel.has() if asked.returncode == 0 else None
+        done = subprocess.run([*command, *text.split()], check=False, capture_output=True, stdin=subprocess.DEVNULL)
+        by_tc = kernel.has() if done.returncode == 0 else None
         by_us = None
         if ours is not None:
             kind, options, nested = ours
             payload = None if options is None else bytes.fromhex(options)
-            by_us = kernel.has() if kernel.told(kind, payload, nested=nested) else None
-        print(json.dumps([by_tc, by_us, asked.stderr.decode(errors="replace")[:160]]))
+            by_us = kernel.has() if kernel.replace(kind, payload, nested=nested) else None
+        print(json.dumps([by_tc, by_us, done.stderr.decode(errors="replace")[:160]]))
     sys.stdout.flush()
 
 

@@ -85,14 +85,13 @@ _PIE: dict[str, Draw | None] = {
     **{"ecn": None, "noecn": None, "bytemode": None, "dq_rate_estimator": None, "no_dq_rate_estimator": None},
 }
 
-_CAKE = (
-    "unlimited autorate-ingress besteffort precedence diffserv diffserv3 diffserv4 diffserv8 flowblind "
-    "srchost dsthost hosts flows dual-srchost dual-dsthost triple-isolate wash nowash split-gso no-split- "
-    "gso ack-filter ack-filter-aggressive no-ack-filter raw conservative ipoa-vcmux ipoa-llcsnap bridged- "
-    "vcmux bridged-llcsnap pppoa-vcmux pppoa-llc pppoe-vcmux pppoe-llcsnap pppoe-ptm bridged-ptm via- "
-    "ethernet ethernet ether-vlan docsis atm noatm ptm ingress egress datacentre lan metro regional "
-    "internet oceanic satellite interplanetary "
-)
+_CAKE = """
+unlimited autorate-ingress besteffort precedence diffserv diffserv3 diffserv4 diffserv8 flowblind srchost dsthost hosts
+flows dual-srchost dual-dsthost triple-isolate wash nowash split-gso no-split-gso ack-filter ack-filter-aggressive
+no-ack-filter raw conservative ipoa-vcmux ipoa-llcsnap bridged-vcmux bridged-llcsnap pppoa-vcmux pppoa-llc pppoe-vcmux
+pppoe-llcsnap pppoe-ptm bridged-ptm via-ethernet ethernet ether-vlan docsis atm noatm ptm ingress egress datacentre lan
+metro regional internet oceanic satellite interplanetary
+"""
 
 
 def _bands(count: int) -> Draw:

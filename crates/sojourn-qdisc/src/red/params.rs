@@ -134,10 +134,10 @@ impl RedParams {
         if self.probability < 1.0 {
             return self.probability;
         }
-        let told = (self.probability * 4_294_967_296.0) as u64 as u32;
-        let known = match told {
+        let bits = (self.probability * 4_294_967_296.0) as u64 as u32;
+        let known = match bits {
             0 => (u32::MAX >> self.probability_log()).wrapping_mul(self.max - self.min),
-            told => told,
+            bits => bits,
         };
         f64::from(known) / 4_294_967_296.0
     }

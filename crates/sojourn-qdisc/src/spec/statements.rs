@@ -330,16 +330,13 @@ fn filter(root: &mut Classes<QdiscSpec>, parent: Handle, place: &Place<'_>, word
             Ok::<_, SpecError>(codes | 1 << code)
         })?,
         Some((&"u32", keys)) => u32_codes(keys)?,
-        Some((&kind, _)) if UNMODELLED.iter().any(|(known, _)| *known == kind) => {
-            let what = UNMODELLED
-                .iter()
-                .find(|(known, _)| *known == kind)
-                .map_or("", |found| found.1);
-            return Err(not_modelled(what));
-        }
         other => {
+            let kind = other.map_or("", |(kind, _)| *kind);
+            if let Some((_, what)) = UNMODELLED.iter().find(|(known, _)| *known == kind) {
+                return Err(not_modelled(what));
+            }
             return Err(SpecError::Expected {
-                word: other.map_or("", |other| other.0).to_owned(),
+                word: kind.to_owned(),
                 expected: "dscp with code points, u32 match ip tos, or matchall".to_owned(),
             });
         }
