@@ -60,7 +60,6 @@ CAPTURE = Need("a sojournd that captures", f"{JUDGES} && scripts/setup")
 DAEMON = Need("sojournd", "scripts/setup")
 REAL_PACKETS = Need("network namespaces and TUN devices", "run the tests on Linux, as root, with the module tun")
 SITE = Need("MkDocs", ".venv/bin/python -m tools.docs --install")
-CURRENT_PAGE = Need("a page of the present sources", "make pages")
 USER_NAMESPACES = Need("user namespaces", "sysctl kernel.unprivileged_userns_clone=1, or run the tests as root")
 KERNEL_CLASSES = Need(
     "tc, and classful disciplines in the kernel that runs", "run the tests on Linux with iproute2 and user namespaces"

@@ -76,7 +76,7 @@ def test_every_experiment_is_run_shown_and_judged(cli: Cli, tmp_path: Path) -> N
     assert tables == {"table1", "table2", "table3", "voip-mos", "fig7-numbers"}
     page = (tmp_path / "docs/page.md").read_text()
     assert all(claim["id"] in page for claim in claims)
-    assert {path.stem for path in (tmp_path / "docs/page").glob("*.png")} == figures
+    assert {path.stem for path in (tmp_path / "docs/page").glob("*.webp")} == figures
     experiments = {json.loads(path.read_text())["experiment"] for path in folder.glob("runs/*/run.json")}
     assert experiments == {"rrul", "voip", "voip_rrul", "web", "web_rrul", "web_idle", "rtt_fairness"}
     variants = {json.loads(path.read_text())["scenario"]["tcp"]["variant"] for path in folder.glob("runs/*/run.json")}

@@ -1,14 +1,13 @@
-"""carry-runs [PAGE...]: has the runs of pages that an earlier build made count as runs of this build.
+"""Runs of an earlier build that this build would make the same.
 
-Every change of a Rust source makes another build, even one that changes no record, such as a new function. This draws
-some of the simulations of a page's store, makes them again, and compares all that is stored of them but their cost. If
-one differs, the store stays as it is. Otherwise all of them get names of this build, and `tools.pages` makes the page
-from them. The page's head says so. Runs on a kernel need no such check: what was measured there is kept by any build.
+Every change of a Rust source makes another build, even one that changes no record, such as a new function. Some
+simulations of a store are drawn and made again, and all that is stored of them but their cost is compared. If none
+differs, all of the store's runs get names of this build. Runs on a kernel need no such check: what was measured there
+is kept by any build.
 """
 
 from __future__ import annotations
 
-import argparse
 import json
 import random
 import re
@@ -23,8 +22,9 @@ from sojourn import _native, backends, plan
 from sojourn.errors import SojournError
 from sojourn.store.run_files import write_run
 
-ROOT = Path(__file__).resolve().parents[1]
-OUT, CARRIED, MARK, RUN = "out/pages", "carried.json", "store.json", "run.json"
+CARRIED, MARK, RUN = "carried.json", "store.json", "run.json"
+#: Runs of a page that are made again.
+SAMPLE = 40
 _ID = re.compile(r"[0-9a-f]{32}")
 #: What differs between two makings of a run: its cost, and its name, which stands in `stored`.
 _PASSING = ("cost", "stored")
@@ -56,6 +56,23 @@ def essence(run: Path) -> tuple[Json, dict[str, bytes]]:
     return {key: value for key, value in head.items() if key not in _PASSING}, others
 
 
+def simulated(store: Path) -> list[Path]:
+    """Return the folders of a store's simulations."""
+    return [run for run in runs_of(store) if scenario_of(run)[0] == backends.SIMULATOR.name]
+
+
+def draw(store: Path, sample: int) -> list[Path]:
+    """Return some simulations of a store, the same each time for one build."""
+    runs, old = simulated(store), store.name.rpartition("-")[2]
+    return random.Random(f"{old} {_native.__build__}").sample(runs, min(sample, len(runs)))  # noqa: S311
+
+
+def history(store: Path) -> list[Json]:
+    """Return what is known of each time that the runs of a store were carried to another build."""
+    path = store / CARRIED
+    return list(json.loads(path.read_text(encoding="utf-8"))) if path.is_file() else []
+
+
 def check(runs: Sequence[Path]) -> None:
     """Make runs again and compare them.
 
@@ -68,7 +85,10 @@ def check(runs: Sequence[Path]) -> None:
         for done, run in enumerate(runs, start=1):
             _, scenario = scenario_of(run)
             name = plan.run_id(scenario)
-            head, series, _ = backends.SIMULATOR.run_stored(scenario, name)
+            try:
+                head, series, _ = backends.SIMULATOR.run_stored(scenario, name)
+            except SojournError as error:
+                raise Differs(f"run {run.name}: {error}") from error  # noqa: EM102, TRY003
             write_run(folder, name, head, series)
             if essence(Path(folder, name)) != essence(run):
                 message = f"run {run.name} differs when this build makes it: make the page anew"
@@ -91,8 +111,7 @@ def carry(store: Path, sample: int) -> Path:
     if new.exists():
         message = f"{new} is there already: remove it, or {store}"
         raise Differs(message)
-    simulated = [run for run in runs_of(store) if scenario_of(run)[0] == backends.SIMULATOR.name]
-    drawn = random.Random(f"{old} {_native.__build__}").sample(simulated, min(sample, len(simulated)))  # noqa: S311
+    drawn, count = draw(store, sample), len(simulated(store))
     check(drawn)
     for run in runs_of(store):
         backend, scenario = scenario_of(run)
@@ -105,47 +124,7 @@ def carry(store: Path, sample: int) -> Path:
         run.rename(store / name)
     mark = json.loads((store / MARK).read_text(encoding="utf-8"))
     (store / MARK).write_text(json.dumps(mark | {"build": _native.__build__}) + "\n", encoding="utf-8")
-    path = store / CARRIED
-    before = json.loads(path.read_text(encoding="utf-8")) if path.is_file() else []
-    one = {"from": old, "to": _native.__build__, "runs": len(simulated), "sample": len(drawn)}
-    path.write_text(json.dumps([*before, one], indent=1) + "\n", encoding="utf-8")
+    one = {"from": old, "to": _native.__build__, "runs": count, "sample": len(drawn)}
+    (store / CARRIED).write_text(json.dumps([*history(store), one], indent=1) + "\n", encoding="utf-8")
     store.rename(new)
     return new
-
-
-def main(arguments: Sequence[str] | None = None, root: Path = ROOT) -> int:
-    """Run it."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("pages", metavar="PAGE", nargs="*", help="those of docs/pages.toml (default: all with runs)")
-    parser.add_argument("--sample", metavar="N", type=int, default=40, help="runs to make again, a page (default 40)")
-    args = parser.parse_args(arguments)
-    if args.sample < 1:
-        print(f"carry-runs: sample is {args.sample}, but must be at least 1", file=sys.stderr)
-        return 2
-    status = 0
-    for store in sorted((root / OUT / "runs").glob("*-????????????????")):
-        page, _, build = store.name.rpartition("-")
-        if build == _native.__build__ or (args.pages and page not in args.pages):
-            continue
-        spent = root / OUT / f"{page}.json"
-        if not spent.is_file():
-            print(f"{page}: {spent} is missing, so its commands are not known: make the page anew", file=sys.stderr)
-            status = 1
-            continue
-        try:
-            carry(store, args.sample)
-        except (Differs, SojournError) as error:
-            print(f"\n{page}: {error}", file=sys.stderr)
-            status = 1
-            continue
-        known = json.loads(spent.read_text(encoding="utf-8"))
-        spent.write_text(
-            json.dumps(known | {"of": [_native.__build__, known["of"][1]]}, indent=1, sort_keys=True) + "\n",
-            encoding="utf-8",
-        )
-        print(f"{page}: its runs count as this build's; tools/pages.py {page} makes the page of them")
-    return status
-
-
-if __name__ == "__main__":
-    sys.exit(main())

@@ -1,16 +1,17 @@
-"""pages [PAGE...]: makes the pages that are made from runs, those that are not current; `make pages` sets up first.
+"""pages [PAGE...]: makes the pages that are made from runs; `make pages` sets up first.
 
-The pages are in docs/pages.toml. A page's build is the hash of its commands and of the sources that its numbers depend
-on; it stands in the page's head, with the kernel and the number of runs. A page whose build is that of the sources is
-current. Runs are kept in out/pages, so that a killed page goes on, and one whose sources in Python alone have changed
-takes the runs that are there.
+The pages are in docs/pages.toml. docs/data/pages.json has what each was made with: version, build and kernel, its runs
+and their cost, hashes of its commands and of the frozen corpus (testdata/frozen.jsonl). A page is made again if one of
+these hashes is another, or if it is named and --again is there. Runs are kept in out/pages, so that a killed page goes
+on. Runs of an earlier build count if some that are drawn, made again, are the same (tools/carry_runs.py).
+
+`--check` says before a release which pages still hold: by such a draw where runs are kept, else by the frozen corpus.
 """
 
 from __future__ import annotations
 
 import argparse
 import contextlib
-import csv
 import ctypes
 import hashlib
 import json
@@ -25,20 +26,15 @@ import time
 import tomllib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from tools import carry_runs, page_regions
+
 ROOT = Path(__file__).resolve().parents[1]
-REGISTRY, COSTS, OUT = "docs/pages.toml", "docs/data/pages.json", "out/pages"
-#: What a page says of itself that is not current.
-STALE = "Stale: made with build {build}; the sources have changed since."
-#: The build of a page that was made before pages had one.
-UNKNOWN = "unknown"
-#: The longest line of a block.
-LONGEST = 120
-#: Files that are sources.
-SUFFIXES = {".rs", ".py", ".toml", ".j2", ".c", ".h"}
-_BUILD = re.compile(r"(?:Page build `|made with build )([0-9a-z]+)")
+REGISTRY, RECORDS, OUT = "docs/pages.toml", "docs/data/pages.json", "out/pages"
+CORPUS = "testdata/frozen.jsonl"
 _REGION = "<!-- made: {name} -->\n{text}\n<!-- end -->\n"
 #: A bar of one of the commands.
 _BAR = re.compile(r"(\d+)/(\d+) \[")
@@ -61,32 +57,23 @@ class Page:
     name: str
     file: str
     commands: tuple[str, ...]
-    crates: tuple[str, ...] = ()
-    folders: tuple[str, ...] = ()
-    whole: bool = False
     needs: str = ""
     regions: tuple[Json, ...] = ()
     copies: Mapping[str, str] = field(default_factory=dict)
 
-    def sources(self) -> list[str]:
-        """Return the folders whose files its numbers depend on, each relative to the repository."""
-        return [*(f"crates/sojourn-{crate}/src" for crate in self.crates), *self.folders]
+    @property
+    def whole(self) -> bool:
+        """Whether its commands write all of it; else only its regions are made."""
+        return "--document {page}" in self.commands[-1]
 
 
 def registry(root: Path) -> dict[str, Page]:
     """Return the pages by name, in the order in which they are made."""
-    plain = tomllib.loads((root / REGISTRY).read_text(encoding="utf-8"))
-    found = {}
-    for name, page in plain["pages"].items():
-        others = [plain.get("everywhere", {}), plain.get("with_kernel", {}) if page.get("needs") else {}, page]
-        lists = {
-            key: tuple(dict.fromkeys(one for each in others for one in each.get(key, ())))
-            for key in ("crates", "folders")
-        }
+    pages = {}
+    for name, page in tomllib.loads((root / REGISTRY).read_text(encoding="utf-8"))["pages"].items():
         commands = tuple(" ".join(one.split()) for one in page["commands"])
-        regions = tuple(page.get("regions", ()))
-        found[name] = Page(name=name, **(page | lists | {"commands": commands, "regions": regions}))
-    return found
+        pages[name] = Page(name=name, **(page | {"commands": commands, "regions": tuple(page.get("regions", ()))}))
+    return pages
 
 
 def without_comments(source: bytes) -> bytes:
@@ -94,69 +81,39 @@ def without_comments(source: bytes) -> bytes:
     return b"".join(line for line in source.splitlines(keepends=True) if not line.lstrip().startswith(b"//"))
 
 
-def hash_of(root: Path, folder: str) -> str:
-    """Return a hash of the names of the sources below a folder and of their bytes, without the comments of Rust.
+def sources_of(root: Path, page: Page) -> dict[str, str]:
+    """Return hashes of what decides whether a page is made again: its commands, and the frozen corpus."""
+    commands = "\n".join(page.commands).encode()
+    both = {"commands": commands, "corpus": (root / CORPUS).read_bytes()}
+    return {name: hashlib.sha256(data).hexdigest()[:12] for name, data in both.items()}
 
-    Raises
-    ------
-    Refused
-        If there are none.
+
+def changed(root: Path, page: Page, record: Mapping[str, Any]) -> list[str]:
+    """Return what has changed since a page was made: words for its hashes that are others."""
+    words = {"commands": "its commands", "corpus": "the frozen corpus"}
+    return [words[name] for name, value in sources_of(root, page).items() if record.get(name) != value]
+
+
+def check(root: Path, page: Page, record: Mapping[str, Any], sample: int) -> tuple[bool | None, str]:
+    """Return whether a page still holds, and why; `None` if that cannot be decided.
+
+    Runs of the page that are kept are drawn and made again. Without any, the frozen corpus says whether the simulator
+    does as it did.
     """
-    digest, files = hashlib.sha256(), sorted(one for one in (root / folder).rglob("*") if one.suffix in SUFFIXES)
-    if not files:
-        message = f"{folder} has no sources, but docs/pages.toml names it"
-        raise Refused(message)
-    for one in files:
-        data = one.read_bytes()
-        if one.suffix == ".rs":
-            data = without_comments(data)
-        digest.update(f"{one.relative_to(root).as_posix()}\0{len(data)}\0".encode() + data)
-    return digest.hexdigest()[:12]
-
-
-def parts(root: Path, page: Page) -> dict[str, str]:
-    """Return the hash of each source of a page, and of its commands."""
-    commands = hashlib.sha256("\n".join(page.commands).encode()).hexdigest()[:12]
-    return {"commands": commands} | {folder: hash_of(root, folder) for folder in page.sources()}
-
-
-def build_of(found: Mapping[str, str]) -> str:
-    """Return the build of a page by the hashes of its sources."""
-    return hashlib.sha256(json.dumps(dict(found), sort_keys=True).encode()).hexdigest()[:12]
-
-
-@dataclass(frozen=True, kw_only=True)
-class State:
-    """What a page says of itself, and what its sources say: builds, and whether it says that it is stale."""
-
-    made: str
-    now: str
-    says_stale: bool
-
-    @property
-    def current(self) -> bool:
-        """Whether the page is of the sources that there are."""
-        return self.made == self.now
-
-    @property
-    def honest(self) -> bool:
-        """Whether it says so, or says that it is not."""
-        return self.current != self.says_stale
-
-
-def state(root: Path, page: Page) -> State:
-    """Return the state of a page."""
-    head = region(root, page) or ""
-    found = _BUILD.search(head)
-    made = found[1] if found else UNKNOWN
-    return State(made=made, now=build_of(parts(root, page)), says_stale=STALE.format(build=made) in head)
-
-
-def region(root: Path, page: Page) -> str | None:
-    """Return the head of a page, or `None` if it has none or was never made."""
-    file = root / page.file
-    found = _find(file.read_text(encoding="utf-8"), page.name) if file.exists() else None
-    return None if found is None else found[1]
+    others = changed(root, page, record)
+    if "its commands" in others:
+        return False, "its commands have changed since it was made"
+    stores = sorted((root / OUT / "runs").glob(f"{page.name}-????????????????"))
+    runs = [run for store in stores for run in carry_runs.draw(store, sample)]
+    if runs:
+        try:
+            carry_runs.check(runs)
+        except carry_runs.Differs as error:
+            return False, str(error)
+        return True, f"{len(runs)} of its runs, made again, are the same"
+    if not others:
+        return True, "no runs are kept; the frozen corpus is that with which it was made"
+    return None, "cannot be decided: no runs are kept, and the frozen corpus has changed"
 
 
 def _find(text: str, name: str) -> re.Match[str] | None:
@@ -164,136 +121,11 @@ def _find(text: str, name: str) -> re.Match[str] | None:
 
 
 def put(text: str, name: str, within: str) -> str:
-    """Return a page's text with a region replaced; a head that is not there yet goes below the title.
-
-    Raises
-    ------
-    Refused
-        If there is neither.
-    """
+    """Return a page's text with a region replaced; one that is not there yet goes to the end."""
     made, found = _REGION.format(name=name, text=within), _find(text, name)
     if found is not None:
         return text[: found.start()] + made + text[found.end() :]
-    title = re.match(r"# .*\n\n", text)
-    if title is None:
-        message = f"there is no region {name!r} to be made: put <!-- made: {name} --> and <!-- end --> where it goes"
-        raise Refused(message)
-    return f"{text[: title.end()]}{made}\n{text[title.end() :]}"
-
-
-def mark(root: Path, page: Page) -> bool:
-    """Have a page say whether it is stale; return whether that changed it."""
-    found, path = state(root, page), root / page.file
-    if found.honest:
-        return False
-    head = re.sub(r"^Stale: .*\n*", "", region(root, page) or "")
-    notice = "" if found.current else STALE.format(build=found.made)
-    both = "\n\n".join(one for one in (notice, head) if one)
-    path.write_text(put(path.read_text(encoding="utf-8"), page.name, both), encoding="utf-8")
-    return True
-
-
-def why_stale(root: Path, page: Page, cost: Mapping[str, Any]) -> str:
-    """Return what has changed since a page was made."""
-    before, now = cost.get("sources"), parts(root, page)
-    if state(root, page).made == UNKNOWN or before is None:
-        return "made before pages had a build"
-    changed = [name for name in {**before, **now} if before.get(name) != now.get(name)]
-    return "changed: " + ", ".join(changed)
-
-
-# What is made of results.
-
-
-def markdown(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    """Return a table whose first column is words."""
-    rule = [":--", *("--:" for _ in heads[1:])]
-    return "\n".join(f"| {' | '.join(row)} |" for row in (heads, rule, *rows))
-
-
-def columns_of(text: str, columns: Sequence[str]) -> str:
-    """Return tables of Markdown with some of their columns; a heading above one is bold."""
-    shown: list[str] = []
-    places: list[int] = []
-    for line in text.splitlines():
-        if line.startswith("## "):
-            title, _, rest = line.removeprefix("## ").partition(" (")
-            shown += [f"**{title}**" + (f" ({rest}" if rest else "")]
-        elif line.startswith("|"):
-            cells = [cell.strip() for cell in line.strip("|").split("|")]
-            if columns[0] in cells:
-                places = [cells.index(name) for name in columns]
-            shown.append("| " + " | ".join(cells[place] for place in places) + " |")
-        else:
-            shown.append(line)
-    return "\n".join(shown).strip()
-
-
-def claims_of(text: str, names: Sequence[str]) -> str:
-    """Return lines of the command's table of claims, as a block."""
-    claims = {claim["id"]: claim for claim in json.loads(text)}
-    rows = [("claim", "verdict", "value [95 % interval]", "says")]
-    for claim in (claims[name] for name in names):
-        ends = "" if claim["low"] == claim["high"] else f" [{claim['low']:.4g}, {claim['high']:.4g}]"
-        value = f"{claim['value']:.4g}{ends} {claim['unit']}".strip()
-        rows.append((claim["id"], claim["verdict"], value, claim["says"]))
-    widths = [max(len(row[place]) for row in rows) for place in range(3)]
-    lines = ["    " + "  ".join([*(f"{row[i]:<{width}}" for i, width in enumerate(widths)), row[3]]) for row in rows]
-    return "\n".join(line if len(line) <= LONGEST else f"{line[: LONGEST - 4]} ..." for line in lines)
-
-
-def tuned(text: str) -> str:
-    """Return what fresh seeds say of the setting that a search found, of the default, and of their difference."""
-    plain = json.loads(text)
-    metrics = {"utilisation": ("utilisation", 1.0, 4), "delay": ("delay (ms)", 1.0, 1)}
-    metrics |= {"delay_p95": ("95th percentile (ms)", 1.0, 0), "fct": ("file (s)", 1e-3, 1)}
-
-    def row(name: str, found: Mapping[str, Sequence[float]], sign: str = "") -> list[str]:
-        shown = []
-        for metric, (_, scale, digits) in metrics.items():
-            mean, low, high = (f"{scale * end:{sign}.{digits}f}" for end in found[metric])
-            shown.append(f"{mean} [{low}, {high}]")
-        return [name, *shown]
-
-    rows = []
-    for name in ("best", "default"):
-        one = plain["check"][name]
-        setting = one["tc"].partition(" target ")[2].replace(" interval ", ", interval ")
-        rows.append(row(f"{name}: target {setting}", {key: of[0]["mean"] for key, of in one["metrics"].items()}))
-    less = {key: of["difference"] for key, of in plain["differences"]["default"].items()}
-    return markdown(("", *(head for head, _, _ in metrics.values())), [*rows, row("best - default", less, "+")])
-
-
-#: Of a map, at least so much of what the best carries, and at most so many times its delay.
-CARRIES, TIMES = 0.93, 1.25
-
-
-def mapped(text: str) -> str:
-    """Return how near the rule of thumb, the rural setting and the default come to the best in the cells of a map."""
-    cells = [row for row in csv.DictReader(text.splitlines()) if row["filled"] == "True"]
-    names = {"the rule": "rule", "rural (65 ms, 300 ms)": "rural", "default (5 ms, 100 ms)": "default"}
-    rows = []
-    for words, name in names.items():
-        share = [float(row[f"{name}_utilisation"]) / float(row["best_utilisation"]) for row in cells]
-        times = [float(row[f"{name}_delay"]) / float(row["best_delay"]) for row in cells]
-        carries = [one >= CARRIES for one in share]
-        both = sum(one and time <= TIMES for one, time in zip(carries, times, strict=True))
-        rows.append((words, f"{sum(carries)} of {len(cells)} cells", f"{min(share):.0%}", f"{both} of {len(cells)}"))
-    heads = (f"carries at least {CARRIES:.0%} of the best", "the least it carries")
-    return markdown(("", *heads, f"and delay at most {TIMES:g} times the best's"), rows).replace("%", " %")
-
-
-def made_of(out: Path, region: Mapping[str, Any]) -> str:
-    """Return the text of a region."""
-    text = (out / region["from"]).read_text(encoding="utf-8")
-    if "columns" in region:
-        return columns_of(text, region["columns"])
-    if "claims" in region:
-        return claims_of(text, region["claims"])
-    return {"tune.json": tuned, "map.csv": mapped}[region["from"]](text)
-
-
-# How a page is made.
+    return f"{text.rstrip()}\n\n{made}"
 
 
 @dataclass(kw_only=True)
@@ -304,15 +136,15 @@ class Making:
     ----------
     root, workers
         The repository, and processes to run in.
-    costs
-        What each page cost last time.
+    records
+        What each page was made with, and what it cost.
     pages
         Those to be made.
     """
 
     root: Path
     workers: int
-    costs: dict[str, Json]
+    records: dict[str, Json]
     pages: Sequence[Page]
     shown: str = ""
 
@@ -334,20 +166,23 @@ class Making:
 
     def make(self, page: Page, place: int) -> None:
         """Make a page."""
-        found, out = parts(self.root, page), self.root / OUT / page.name
+        from sojourn.plots.save import for_page
+
+        sources, out = sources_of(self.root, page), self.root / OUT / page.name
         store = self.root / OUT / "runs" / f"{page.name}-{extension_build()}"
         folders = [
             self.root / OUT / one.format(out=page.name) for one in sorted(set(_FOLDER.findall(str(page.commands))))
         ]
         spent = self.root / OUT / f"{page.name}.json"
         before = read(spent)
-        if before.get("of") != [extension_build(), found["commands"]]:
-            # Runs of another build are of no more use, and results of another command are another plan's.
+        if before.get("of") != [extension_build(), sources["commands"]]:
+            # Results of another build or command are of no more use, and runs only if this build makes the same.
             for other in (*store.parent.glob(f"{page.name}-????????????????"), *folders):
-                if other != store:
+                same = before.get("of", [None, None])[1] == sources["commands"]
+                if other != store and not (other not in folders and same and self.carries(other)):
                     keep_measured(other, store)
                     shutil.rmtree(other, ignore_errors=True)
-            before = {"of": [extension_build(), found["commands"]]}
+            before = {"of": [extension_build(), sources["commands"]]}
         clock = before.get("seconds", 0.0)
         began = time.monotonic()
         write(spent, before)
@@ -361,21 +196,28 @@ class Making:
             write(spent, before | {"seconds": seconds})
         text = page_file.read_text(encoding="utf-8")
         for region in page.regions:
-            text = put(text, region["name"], made_of(out, region))
+            text = put(text, region["name"], page_regions.made_of(out, region))
         for source, target in page.copies.items():
-            shutil.copyfile(out / source, self.root / target)
+            data = (out / source).read_bytes()
+            (self.root / target).write_bytes(for_page(data) if target.endswith(".webp") else data)
         runs = count_runs([store, *folders])
-        kernel = kernel_of(page.needs)
-        says = f"Page build `{build_of(found)}`{f', kernel {kernel}' if kernel else ''}, {runs} runs"
-        if page.whole:  # which says below by which command it was made
-            says += "."
-        else:
-            says += " by\n\n" + "\n".join(f"    {shown_command(command, page)}" for command in page.commands)
-        says = "\n\n".join([says, *carried(store)])
-        page_file.write_text(put(text, page.name, says), encoding="utf-8")
-        self.costs[page.name] = {"seconds": round(seconds), "runs": runs, "workers": self.workers, "sources": found}
-        write(self.root / COSTS, self.costs)
+        record: Json = {"made": datetime.now(UTC).date().isoformat(), "version": version(), "build": extension_build()}
+        record |= {"kernel": kernel_of(page.needs)} if page.needs else {}
+        record |= {"seconds": round(seconds), "runs": runs, "workers": self.workers} | sources
+        record |= {"carried": carried} if (carried := carry_runs.history(store)) else {}
+        page_file.write_text(put(text, page.name, says(page, record)), encoding="utf-8")
+        self.records[page.name] = record
+        write(self.root / RECORDS, self.records)
         self.say(f"{page.name}: {runs} runs, {duration(seconds)}", end="\n")
+
+    def carries(self, store: Path) -> bool:
+        """Give the runs of an earlier build names of this one, if some that are drawn are the same; return whether."""
+        try:
+            carry_runs.carry(store, carry_runs.SAMPLE)
+        except carry_runs.Differs as error:
+            print(f"{store.name}: {error}", file=sys.stderr)
+            return False
+        return True
 
     def command(self, page: Page, place: int, line: Sequence[str], log: Path) -> None:
         """Run a command; its output goes to a log.
@@ -420,7 +262,7 @@ class Making:
         bars = _BAR.findall(output)
         runs = f"{bars[-1][0]} of {bars[-1][1]} runs" if bars else "begins"
         done = int(bars[-1][0]) / max(int(bars[-1][1]), 1) if bars else 0.0
-        cost = [self.costs.get(one.name, {}).get("seconds", 0) for one in self.pages[place - 1 :]]
+        cost = [self.records.get(one.name, {}).get("seconds", 0) for one in self.pages[place - 1 :]]
         left = sum(cost) - done * cost[0]
         width, count = 24, len(self.pages)
         full = "#" * int(width * (place - 1 + done) / count)
@@ -477,14 +319,20 @@ def keep_measured(old: Path, new: Path) -> None:
             (old / name).rename(new / name)
 
 
-def carried(store: Path) -> list[str]:
-    """Return a sentence for each time that runs of another build were taken (tools/carry_runs.py)."""
-    path = store / "carried.json"
-    return [
-        f"{one['runs']} of its runs were made with build `{one['from']}` of the simulator.\n"
-        f"{one['sample']} of them were drawn and made again with build `{one['to']}`: they are the same."
-        for one in (json.loads(path.read_text(encoding="utf-8")) if path.is_file() else [])
-    ]
+def says(page: Page, record: Mapping[str, Any]) -> str:
+    """Return what a page says of its making; one of which only regions are made also has its commands."""
+    kernel = f" and Linux {record['kernel']}" if record.get("kernel") else ""
+    made = f"Made with Sojourn {record['version']}{kernel} on {record['made']}"
+    if page.whole:
+        return f"{made}."
+    return f"{made} by\n\n" + "\n".join(f"    {shown_command(command, page)}" for command in page.commands)
+
+
+def version() -> str:
+    """Return the version of Sojourn."""
+    import sojourn
+
+    return sojourn.__version__
 
 
 def extension_build() -> str:
@@ -554,14 +402,14 @@ def write(path: Path, plain: Mapping[str, Any]) -> None:
     path.write_text(json.dumps(plain, indent=1, sort_keys=True) + "\n", encoding="utf-8")
 
 
-def listing(root: Path, pages: Iterable[Page], costs: Mapping[str, Json]) -> list[str]:
-    """Return a line for each page: whether it is current, why not, and what it cost last time."""
+def listing(root: Path, pages: Iterable[Page], records: Mapping[str, Json]) -> list[str]:
+    """Return a line for each page: what it cost last time, and what has changed since."""
     lines = []
     for page in pages:
-        found, cost = state(root, page), costs.get(page.name, {})
-        why = "current" if found.current else f"stale, {why_stale(root, page, cost)}"
-        last = f"{duration(cost['seconds'])}, {cost['runs']} runs" if cost else "cost not known"
-        lines.append(f"{page.name:<24} {last:<24} {why}" + ("" if found.honest else "; its head does not say so"))
+        record = records.get(page.name, {})
+        last = f"{duration(record['seconds'])}, {record['runs']} runs" if "seconds" in record else "cost not known"
+        others = changed(root, page, record)
+        lines.append(f"{page.name:<24} {last:<24} {'changed: ' + ', '.join(others) if others else 'as it was made'}")
     return lines
 
 
@@ -569,12 +417,12 @@ def main(arguments: Sequence[str] | None = None, root: Path = ROOT) -> int:
     """Run it."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("pages", metavar="PAGE", nargs="*", help="those of docs/pages.toml (default: all)")
-    parser.add_argument("--list", action="store_true", help="say which pages are stale and why, and make none")
-    parser.add_argument("--mark", action="store_true", help="have heads say which pages are stale, and make none")
-    parser.add_argument("--again", action="store_true", help="make current pages, too")
+    parser.add_argument("--list", action="store_true", help="say what has changed, and make none")
+    parser.add_argument("--check", action="store_true", help="say which pages still hold, and make none")
+    parser.add_argument("--again", action="store_true", help="make also pages of which nothing has changed")
     parser.add_argument("--workers", metavar="N", type=int, default=2, help="processes to run in (default 2)")
     args = parser.parse_args(arguments)
-    known, costs = registry(root), read(root / COSTS)
+    known, records = registry(root), read(root / RECORDS)
     try:
         for name in args.pages:
             if name not in known:
@@ -585,17 +433,17 @@ def main(arguments: Sequence[str] | None = None, root: Path = ROOT) -> int:
             message = f"workers is {args.workers}, but must be at least 1"
             raise Refused(message)
         if args.list:
-            print("\n".join(listing(root, chosen, costs)))
-            return 0
-        if args.mark:
-            for page in chosen:
-                if mark(root, page):
-                    print(f"{page.file}: {page.name}")
+            print("\n".join(listing(root, chosen, records)))
             return 0
         check_extension(root)
-        pages = [page for page in chosen if args.again or not state(root, page).current]
-        print("\n".join(listing(root, chosen, costs)), file=sys.stderr)
-        cost = [costs.get(page.name, {}) for page in pages]
+        if args.check:
+            verdicts = [check(root, page, records.get(page.name, {}), carry_runs.SAMPLE) for page in chosen]
+            for page, (holds, why) in zip(chosen, verdicts, strict=True):
+                print(f"{page.name:<24} {'holds' if holds else 'stale' if holds is False else '?':<6} {why}")
+            return 0 if all(holds for holds, _ in verdicts) else 1
+        pages = [page for page in chosen if args.again or changed(root, page, records.get(page.name, {}))]
+        print("\n".join(listing(root, chosen, records)), file=sys.stderr)
+        cost = [records.get(page.name, {}) for page in pages]
         total, runs = (sum(one.get(key, 0) for one in cost) for key in ("seconds", "runs"))
         unknown = sum(not one for one in cost)
         print(
@@ -603,7 +451,7 @@ def main(arguments: Sequence[str] | None = None, root: Path = ROOT) -> int:
             + (f", and {unknown} of them have no such number" if unknown else ""),
             file=sys.stderr,
         )
-        failed = Making(root=root, workers=args.workers, costs=costs, pages=pages).run()
+        failed = Making(root=root, workers=args.workers, records=records, pages=pages).run()
     except Refused as error:
         print(f"pages: {error}", file=sys.stderr)
         return 2

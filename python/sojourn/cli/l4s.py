@@ -130,7 +130,7 @@ def handle(args: argparse.Namespace) -> int:
         duration=args.duration,
         **made_by,
     )
-    folder.write("map.md", page(images="figures"))
+    folder.write("map.md", page(images="figures/{}.png"))
     folder.finish()
     if args.document is not None:
         _write_document(args.document, page, figures)
@@ -174,12 +174,13 @@ def _run(
 def _write_document(path: Path, page: Callable[..., str], figures: Mapping[str, Mapping[str, bytes]]) -> None:
     """Write the page to `path`, and its figures into a folder beside it."""
     from sojourn.files import write_file
+    from sojourn.plots.save import for_page
 
     images = path.with_suffix("")
     images.mkdir(parents=True, exist_ok=True)
     for figure, forms in figures.items():
-        write_file(images / f"{figure}.png", forms["png"])
-    write_file(path, page(images=images.name))
+        write_file(images / f"{figure}.webp", for_page(forms["png"]))
+    write_file(path, page(images=f"{images.name}/{{}}.webp"))
 
 
 def _figures(plan: Plan, found: Mapping[Cell, Found]) -> dict[str, dict[str, bytes]]:

@@ -136,7 +136,7 @@ def _paper_report(
             ("version", _native.__version__),
             ("claims", ", ".join(f"{count} {word}" for word, count in verdicts(tuple(judged)))),
         ),
-        setup=f"{paper.setup} {paper.setup_on_kernel}".strip() if request.on_kernel else paper.setup,
+        setup=f"{paper.setup}\n\n{paper.setup_on_kernel}".strip() if request.on_kernel else paper.setup,
         exhibits=tuple(shown),
         claims=tuple(judged),
         claimed=paper.claimed,

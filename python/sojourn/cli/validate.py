@@ -64,7 +64,7 @@ Each --kernel is compared with the simulator in turn. The page then has a column
 
 With --out DIR it writes validate.json, validate.md, figures and every run (runs/), and of drawn scenarios errors.csv.
 If the command was stopped, the same command goes on from there. With --document page.md it also writes the tables on
-one page, and appends the notes lab/page-notes.md, which are written by hand.
+one page.
 """
 
 

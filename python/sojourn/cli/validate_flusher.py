@@ -75,14 +75,12 @@ def handle(args: argparse.Namespace) -> int:
         report = folder.write("validate.md", flusher_page.page(compared, command, facts, "figures/flusher.png"))
         print(f"report: {report}", file=sys.stderr)
     if args.document is not None:
-        from sojourn.validate.document import notes_of
+        from sojourn.plots.save import for_page
 
         picture = _picture(args.document)
-        write_file(picture, flusher_page.figure(compared)["png"])
+        write_file(picture, for_page(flusher_page.figure(compared)["png"]))
         full = f"{command} --document {args.document.name}"
-        write_file(
-            args.document, flusher_page.page(compared, full, facts, f"images/{picture.name}", notes_of(args.document))
-        )
+        write_file(args.document, flusher_page.page(compared, full, facts, f"images/{picture.name}"))
         print(f"document: {args.document}", file=sys.stderr)
     if folder is not None:
         folder.finish()
@@ -91,7 +89,7 @@ def handle(args: argparse.Namespace) -> int:
 
 def _picture(document: Path) -> Path:
     """Return where the picture of a page is."""
-    return document.parent / "images" / f"{document.stem}.png"
+    return document.parent / "images" / f"{document.stem}.webp"
 
 
 def _parts(only: str | None, known: Sequence[str]) -> tuple[str, ...]:

@@ -109,10 +109,13 @@ def document(
     prague_version: str,
     tcp_variant: str,
 ) -> str:
-    """Return the page; its figures are in the folder `images` beside it."""
+    """Return the page; `images` is where a figure is, with `{}` for its name."""
     heads, body = counts_table(found)
     parts = [
         "# An atlas of L4S beside classic flows",
+        "How many cells of each pair of senders, behind each bottleneck, have which verdict:",
+        tables.markdown(heads, body, left=2),
+        "## What a cell is",
         f"Each cell has flows of two senders through one bottleneck, {duration} from their start, {repeat} times with "
         f"seeds {seed} to {seed + repeat - 1}. Its share is what an L4S flow has of what it and a classic flow have "
         "together, and 50 % is alike. It is judged by the 95 % interval of the share:",
@@ -129,12 +132,7 @@ def document(
         "Below a share stand the mean times that a packet of either side spends in the queue, ms. "
         "`map.csv` in the folder of results has every cell with its interval, goodputs, marks and seeds.",
         f"The simulator made these cells, and no test bed or kernel did. Prague is version {prague_version}, and TCP "
-        f"otherwise that of {tcp_variant}; another version shares otherwise. The map is made by",
-        "```sh\n"
-        + " \\\n    ".join(textwrap.wrap(command, 110, break_long_words=False, break_on_hyphens=False))
-        + "\n```",
-        "## Where they get along",
-        tables.markdown(heads, body, left=2),
+        f"otherwise that of {tcp_variant}; another version shares otherwise.",
         "## Rules of thumb",
         "A rule tells how often a side has too little, and the one bound that separates these cells best, if one does. "
         "It says nothing about other cells. Cells whose interval crosses the bound of a half are not counted.",
@@ -144,7 +142,7 @@ def document(
     for plane in plan.planes:
         along, up = PLANES[plane]
         parts.append(f"## {_sentence(AXES[along].title)} and {AXES[up].title[0].lower()}{AXES[up].title[1:]}")
-        parts += [f"![{plane}, {'/'.join(pair)}]({images}/{figure_name(plane, pair)}.png)" for pair in plan.pairs]
+        parts += [f"![{plane}, {'/'.join(pair)}]({images.format(figure_name(plane, pair))})" for pair in plan.pairs]
     parts.append("## Disciplines")
     texts = {name: BOTTLENECKS[name].format(packets="PACKETS", bytes="BYTES") for name in plan.bottlenecks}
     parts.append("\n".join(f"- {TITLES[name]}: `{text}`" for name, text in texts.items()))
@@ -155,6 +153,12 @@ def document(
             "BBRv3 with ECN has `tcp.ecn_low`. Its packets are ECT(0), so DualPI2 has them in its classic queue. It "
             "answers marks only where its least round trip is 5 ms at most."
         )
+    parts += [
+        "## How it was made",
+        "```sh\n"
+        + " \\\n    ".join(textwrap.wrap(command, 110, break_long_words=False, break_on_hyphens=False))
+        + "\n```",
+    ]
     return "\n\n".join(_wrap(part) for part in parts) + "\n"
 
 

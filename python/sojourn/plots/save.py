@@ -10,7 +10,7 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from matplotlib.text import Text
 from matplotlib.ticker import FixedFormatter
-from PIL import Image
+from PIL import Image, ImageChops
 from PIL.PngImagePlugin import PngInfo
 
 from sojourn.plots.style import house_style
@@ -20,6 +20,10 @@ FORMATS = ("svg", "png")
 
 #: Most pixels of a picture; a larger figure has fewer for each inch.
 MOST_PIXELS = 40_000_000
+#: A picture of a page has so many colours if most of its pixels, of 1, then hardly change: by less than so much of 255.
+PAGE_COLOURS, ALIKE_PIXELS, ALIKE_COLOURS = 32, 0.998, 24
+#: Else, as that of a heat map, it has all its colours, and is at most so many pixels wide.
+PAGE_WIDTH, PAGE_QUALITY = 1280, 75
 #: Most characters of a line of text in a figure, and most lines. More is cut out of their middle.
 MOST_CHARACTERS, MOST_LINES = 160, 24
 
@@ -84,4 +88,20 @@ def _with_palette(png: BytesIO) -> bytes:
     texts.add_text("Software", "Sojourn")
     buffer = BytesIO()
     picture.save(buffer, "PNG", optimize=True, pnginfo=texts)
+    return buffer.getvalue()
+
+
+def for_page(png: bytes) -> bytes:
+    """Return a picture as WebP, for a page that is kept: small, and as easy to read."""
+    picture = Image.open(BytesIO(png)).convert("RGB")
+    few = picture.quantize(PAGE_COLOURS, dither=Image.Dither.NONE).convert("RGB")
+    far = ImageChops.difference(picture, few).convert("L").histogram()[ALIKE_COLOURS:]
+    buffer = BytesIO()
+    if sum(far) <= (1 - ALIKE_PIXELS) * picture.width * picture.height:
+        few.save(buffer, "WEBP", lossless=True, quality=80)
+    else:
+        height = round(picture.height * PAGE_WIDTH / picture.width)
+        if picture.width > PAGE_WIDTH:
+            picture = picture.resize((PAGE_WIDTH, height), Image.Resampling.LANCZOS)
+        picture.save(buffer, "WEBP", quality=PAGE_QUALITY, method=6)
     return buffer.getvalue()

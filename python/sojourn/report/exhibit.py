@@ -61,6 +61,8 @@ class Exhibit:
         What the ids of the claims about it begin with.
     paragraphs
         What is told of it, below.
+    on_page
+        Whether a page has its figures; else a table there has the same numbers.
     """
 
     name: str
@@ -71,6 +73,7 @@ class Exhibit:
     table: Table | None = None
     claims: tuple[str, ...] = ()
     paragraphs: tuple[str, ...] = ()
+    on_page: bool = True
 
     def among(self, claims: tuple[dict[str, Any], ...]) -> list[dict[str, Any]]:
         """Return those of the claims that are about this exhibit."""

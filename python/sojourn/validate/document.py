@@ -1,39 +1,24 @@
-"""docs/fidelity.md: the tables of several validations on one page, and what was written by hand about them.
-
-The hand-written part is in the folder `lab` beside the page: `lab/fidelity-notes.md` for `fidelity.md`. From its first
-heading of the second level on it is appended as it is.
-"""
+"""A page of validations: the tables of several, what they say together first."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
 
-from sojourn import bounded, tables
+from sojourn import tables
 from sojourn.files import write_file
 from sojourn.validate import columns, wifi_words, words
 from sojourn.validate.part import Part
 
 #: A page has no table of each of so many drawn scenarios.
 _MOST_ROWS = 50
+#: Longer facts are items of a list and not cells of a table.
+_LONGEST_CELL = 300
 #: Facts that differ from one making to the next are not part of the page.
 _PASSING = "cost"
 
 
-def notes_of(page: Path) -> str:
-    """Return the hand-written part of a page, without its title, date and summary; empty if there is none.
-
-    Raises
-    ------
-    SojournError
-        If it cannot be read.
-    """
-    path = page.parent / "lab" / f"{page.stem}-notes{page.suffix}"
-    _, heading, text = f"\n{bounded.read_text(path)}".partition("\n## ") if path.is_file() else ("", "", "")
-    return heading.lstrip() + text
-
-
-def document(parts: Sequence[Part], command: str, notes: str = "") -> str:
+def document(parts: Sequence[Part], command: str) -> str:
     """Return the page.
 
     Parameters
@@ -42,16 +27,11 @@ def document(parts: Sequence[Part], command: str, notes: str = "") -> str:
         In the order in which they are to be read.
     command
         What makes the page.
-    notes
-        What was written by hand.
     """
     grids = [part for part in parts if not words.is_drawn(part)]
     drawn = [part for part in parts if words.is_drawn(part)]
     blocks = [
         _title(parts),
-        f"Written by\n\n    {command}\n\nDo not edit: what is written by hand is in lab/ and appended.",
-        _facts(parts),
-        "## Summary",
         *([_counted(parts)] if grids else []),
         *_summary(grids, drawn),
         "## Rules",
@@ -61,8 +41,8 @@ def document(parts: Sequence[Part], command: str, notes: str = "") -> str:
         blocks += [f"## {part.name}", f"    {part.command}", *words.body(part, level=3, most_rows=_MOST_ROWS)]
     shown = [block for part in grids for block in words.not_judged(part, level=3)]
     blocks += ["## Not judged", *shown] if shown else []
-    text = "\n\n".join(blocks) + "\n"
-    return f"{text}\n{notes.strip()}\n" if notes.strip() else text
+    blocks += ["## How it was made", f"    {command}", _facts(parts)]
+    return "\n\n".join(blocks) + "\n"
 
 
 def _summary(grids: Sequence[Part], drawn: Sequence[Part]) -> list[str]:
@@ -103,9 +83,9 @@ def write(parts: Sequence[Part], command: str, page: Path) -> None:
     Raises
     ------
     SojournError
-        If the notes cannot be read or the page cannot be written.
+        If the page cannot be written.
     """
-    write_file(page, document(parts, command, notes_of(page)))
+    write_file(page, document(parts, command))
 
 
 def _facts(parts: Sequence[Part]) -> str:
@@ -118,8 +98,16 @@ def _facts(parts: Sequence[Part]) -> str:
         (shared if len(values) == 1 else own).append(name)
     blocks = []
     if shared and parts:
-        blocks.append(tables.markdown(("", ""), [[name, parts[0].facts[name]] for name in shared], left=2))
-    if own:
-        rows = [[part.name, *(part.facts.get(name, "-") for name in own)] for part in parts]
+        blocks.append(tables.markdown(("", ""), [[name, _fact(parts[0], name)] for name in shared], left=2))
+    rows = [[part.name, *(_fact(part, name) for name in own)] for part in parts] if own else []
+    if any(len(cell) > _LONGEST_CELL for row in rows for cell in row):
+        items = [f"- {row[0]}: " + "; ".join(map(" ".join, zip(own, row[1:], strict=True))) for row in rows]
+        blocks.append("\n".join(items))
+    elif rows:
         blocks.append(tables.markdown(["", *own], rows, left=len(own) + 1))
     return "\n\n".join(blocks)
+
+
+def _fact(part: Part, name: str) -> str:
+    """Return a fact of a part; which build a simulator was of is not for readers."""
+    return part.facts.get(name, "-").partition(", build ")[0]

@@ -95,7 +95,7 @@ def terminal(compared: Compared) -> str:
     return "\n\n".join(parts)
 
 
-def page(compared: Compared, command: str, facts: Mapping[str, str], figure: str | None, notes: str = "") -> str:
+def page(compared: Compared, command: str, facts: Mapping[str, str], figure: str | None) -> str:
     """Return the page, in Markdown.
 
     Parameters
@@ -108,23 +108,19 @@ def page(compared: Compared, command: str, facts: Mapping[str, str], figure: str
         Beside it.
     figure
         Where the figure is, from the page; `None` for none.
-    notes
-        What was written by hand, appended.
     """
     groups = list(dict.fromkeys(group_of(row.cell) for row in compared.rows))
     blocks = [
         "# The flusher: the simulator against the daemon on the kernel",
-        f"Written by\n\n    {command}\n\nDo not edit: what is written by hand is in lab/ and appended.",
-        tables.markdown(("", ""), [[name, value] for name, value in facts.items()], left=2),
-        "## Summary",
         counts_table(compared),
         *([f"![Means of each cell, simulator over kernel]({figure})"] if figure else []),
         _RULES,
     ]
     for group in groups:
         blocks += [f"## {group}", cells_table(compared, group)]
-    text = "\n\n".join(blocks) + "\n"
-    return f"{text}\n{notes.strip()}\n" if notes.strip() else text
+    blocks += ["## How it was made", f"    {command}"]
+    blocks.append(tables.markdown(("", ""), [[name, value] for name, value in facts.items()], left=2))
+    return "\n\n".join(blocks) + "\n"
 
 
 def figure(compared: Compared) -> dict[str, bytes]:

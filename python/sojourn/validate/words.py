@@ -44,6 +44,9 @@ Each error includes the noise of the means. "Of itself" is what the simulator's 
 many as the kernel has, take the place of the kernel's. An error as large as that is not the model's. Links, paths,
 loads and disciplines are drawn as `sojourn.validate.draw` says."""
 
+#: Most characters of a table's cell.
+_LONGEST_CELL = 280
+
 
 def report(part: Part, figures: Sequence[str]) -> str:
     """Return the report of one validation."""
@@ -239,8 +242,14 @@ def _what(scenario: Mapping[str, Any]) -> list[str]:
         f"{scenario['down']} / {scenario['up']}",
         scenario["rtt"],
         f"{', '.join(each)} {cc}",
-        scenario["qdisc_up"],
+        _shortened(scenario["qdisc_up"]),
     ]
+
+
+def _shortened(text: str) -> str:
+    """Return a text that a table's cell can hold: the middle of a long one is left out."""
+    half = _LONGEST_CELL // 2 - 3
+    return text if len(text) <= _LONGEST_CELL else f"{text[:half]} ... {text[-half:]}"
 
 
 def _controls(flows: Sequence[Mapping[str, Any]]) -> list[str]:

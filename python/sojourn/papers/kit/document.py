@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import re
 import textwrap
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from sojourn import tables
+from sojourn import plots, tables
 from sojourn.files import write_file
 from sojourn.report.exhibit import Exhibit, PaperReport, elsewhere, verdict, verdicts
 
@@ -24,31 +23,21 @@ def document(report: PaperReport, *, images: str) -> str:
     report
         What the report shows.
     images
-        Folder of the figures' PNG files, relative to the page.
+        Folder of the figures, relative to the page.
     """
-    parts = [
-        f"# {report.title}",
-        _wrap(report.reference),
-        _wrap(report.setup),
-        f"Made by\n\n{_command(report.command)}",
-        tables.markdown(("", ""), [(name, _cell(value)) for name, value in report.facts], left=2),
-    ]
+    parts = [f"# {report.title}", _wrap(report.reference)]
     if report.claims:
         counts = ", ".join(f"{count} {word}" for word, count in verdicts(report.claims))
         parts.append(f"Claims: {counts}; [the list](#claims).")
-    parts += [_exhibit(exhibit, report.claims, images) for exhibit in report.exhibits]
-    if report.claims:
-        beside = elsewhere(report.claims)
-        names = [name for name, _ in beside]
-        marks = [[column[place] for _, column in beside] for place in range(len(report.claims))]
-        rows = [_claim(claim, also) for claim, also in zip(report.claims, marks, strict=True)]
-        heads = ("claim", "section", report.claimed, "value [95 % interval]", "verdict", *names, "reason")
-        parts += [
-            "## Claims",
-            _wrap(_RULE),
-            *([_wrap(_ELSEWHERE)] if names else []),
-            tables.markdown(heads, rows, left=len(heads)),
-        ]
+    parts += [_exhibit(exhibit, report.claims, images) for exhibit in _on_page(report)]
+    parts += _claims(report) if report.claims else []
+    parts += [
+        "## Set-up",
+        *(_wrap(paragraph) for paragraph in report.setup.split("\n\n")),
+        "## How it was made",
+        _command(report.command),
+        tables.markdown(("", ""), [(name, _cell(value)) for name, value in report.facts], left=2),
+    ]
     return "\n\n".join(parts) + "\n"
 
 
@@ -65,9 +54,9 @@ def write(report: PaperReport, page: Path) -> list[Path]:
     folder = page.with_suffix("")
     folder.mkdir(parents=True, exist_ok=True)
     written = [page]
-    for figure in (figure for exhibit in report.exhibits for figure in exhibit.figures):
-        path = folder / f"{figure.name}.png"
-        write_file(path, figure.png)
+    for figure in (figure for exhibit in _on_page(report) for figure in exhibit.figures):
+        path = folder / f"{figure.name}.webp"
+        write_file(path, plots.for_page(figure.png))
         written.append(path)
     write_file(page, document(report, images=folder.name))
     return written
@@ -80,15 +69,22 @@ _RULE = (
 
 
 _ELSEWHERE = (
-    "Value, verdict and reason are of the declared world. The columns between verdict and reason are other worlds; `?` "
-    "is cannot tell, and an empty place says that the claim was not judged there."
+    "Value, verdict and reason are of the declared world. The columns after the verdict are other worlds; `?` is "
+    "cannot tell, and an empty place says that the claim was not judged there."
 )
+
+#: The head of the column that marks what docs/explanation/readings.md explains.
+_SETTLED = "settled after results"
+
+
+def _on_page(report: PaperReport) -> list[Exhibit]:
+    return [exhibit for exhibit in report.exhibits if exhibit.on_page]
 
 
 def _exhibit(exhibit: Exhibit, claims: tuple[dict[str, Any], ...], images: str) -> str:
     parts = [f"## {exhibit.title}", _wrap(f"{exhibit.says} (Section {exhibit.section}.)")]
     for figure in exhibit.figures:
-        parts += [f"![{_plain(exhibit.title)}]({images}/{figure.name}.png)", _wrap(figure.caption)]
+        parts += [f"![{_plain(exhibit.title)}]({images}/{figure.name}.webp)", _wrap(figure.caption)]
     if exhibit.table is not None:
         parts += [exhibit.table.markdown(), _wrap(exhibit.table.note)]
     parts += [_wrap(paragraph) for paragraph in exhibit.paragraphs]
@@ -99,16 +95,36 @@ def _exhibit(exhibit: Exhibit, claims: tuple[dict[str, Any], ...], images: str) 
     return "\n\n".join(parts)
 
 
-def _claim(claim: dict[str, Any], beside: Sequence[str]) -> tuple[str, ...]:
-    return (
-        f"`{claim['id']}`",
-        claim["section"],
-        _cell(claim["says"]),
-        _value(claim),
-        verdict(claim),
-        *beside,
-        _cell(claim["reason"] + (f"; settled after results: {claim['settled']}" if "settled" in claim else "")),
-    )
+def _claims(report: PaperReport) -> list[str]:
+    """Return the table of the claims, and their reasons as a list."""
+    beside = elsewhere(report.claims)
+    names = [name for name, _ in beside]
+    settled = [_SETTLED] if any("settled" in claim for claim in report.claims) else []
+    rows = []
+    for place, claim in enumerate(report.claims):
+        head = (f"`{claim['id']}`", claim["section"], _cell(claim["says"]), _value(claim), verdict(claim))
+        also = [column[place] for _, column in beside] + ["yes" if "settled" in claim else "" for _ in settled]
+        rows.append((*head, *also))
+    heads = ("claim", "section", report.claimed, "value [95 % interval]", "verdict", *names, *settled)
+    return [
+        "## Claims",
+        _wrap(_RULE),
+        *([_wrap(_ELSEWHERE)] if names else []),
+        tables.markdown(heads, rows, left=len(heads)),
+        "## Reasons",
+        "\n".join(_reason(claim) for claim in report.claims),
+    ]
+
+
+def _reason(claim: dict[str, Any]) -> str:
+    """Return what decided a claim as an item of a list, with why below it."""
+    measured, _, why = claim["reason"].partition("why: ")
+    items = [_item(f"`{claim['id']}`: {_cell(measured.rstrip('; '))}", "- ")]
+    return "\n".join([*items, *([_item(f"why: {_cell(why)}", "  - ")] if why else [])])
+
+
+def _item(text: str, mark: str) -> str:
+    return _wrap(text, mark, " " * len(mark))
 
 
 def _value(claim: dict[str, Any]) -> str:
@@ -128,10 +144,11 @@ def _cell(text: str) -> str:
     return plain
 
 
-def _wrap(text: str) -> str:
+def _wrap(text: str, first: str = "", other: str = "") -> str:
     """Return a paragraph in lines that an editor shows whole; none begins like an item of a list."""
     together = re.sub(r" (?=(?:[-+*#>]|\d+[.)]) )", "\0", text)
-    return textwrap.fill(together, LINE, break_long_words=False, break_on_hyphens=False).replace("\0", " ")
+    wrapper = textwrap.TextWrapper(LINE, first, other, break_long_words=False, break_on_hyphens=False)
+    return wrapper.fill(together).replace("\0", " ")
 
 
 def _command(line: str) -> str:
