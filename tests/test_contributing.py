@@ -1,4 +1,4 @@
-"""CONTRIBUTING.md quotes files as they are: its diffs were applied, or could still be."""
+"""The guides to something new quote files as they are: their diffs were applied, or could still be."""
 
 import re
 from collections.abc import Iterator
@@ -7,8 +7,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[1]
-TEXT = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
-EXAMPLES = dict(re.findall(r"^## Example: (.+)\n((?:(?!## ).*\n)+)", TEXT, re.MULTILINE))
+EXAMPLES = {path.stem: path.read_text(encoding="utf-8") for path in sorted((ROOT / "docs/guides").glob("add-*.md"))}
 
 
 def quoted(example: str) -> Iterator[tuple[str, str, str]]:

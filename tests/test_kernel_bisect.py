@@ -412,7 +412,7 @@ def test_a_folder_in_use_is_refused(source: Path, simulated: Simulated, inside: 
 
 @pytest.fixture(scope="module")
 def two_kernels() -> tuple[Path, Path]:
-    """Linux 6.1 and 7.3, whose flows begin differently: docs/lab/kernel-versions.md."""
+    """Linux 6.1 and 7.3, whose flows begin differently: docs/lab/tcp.md."""
     try:
         found = [find.find(version).path for version in ("6.1", "7.3")]
     except (ParamError, SojournError) as error:

@@ -73,7 +73,7 @@ def test_how_programs_call_a_guest_kernel_changes_no_record(monkeypatch: pytest.
 
 @pytest.mark.slow
 def test_hystart_ends_slow_start_alike_where_each_segment_is_acknowledged() -> None:
-    """The kernels differ in when a receiver acknowledges, not in HyStart: docs/lab/kernel-versions.md."""
+    """The kernels differ in when a receiver acknowledges, not in HyStart: docs/lab/tcp.md."""
 
     def window(version: str, *, delayed: bool) -> int:
         made = api.build("tcp_1up", backend="linux", qdisc="pfifo limit 127", rate="10mbit", cc="cubic", duration="1s")

@@ -1,7 +1,8 @@
-"""generate: writes the keys of scenarios and records: Python's types, docs/scenario.md, docs/record.md.
+"""generate: writes the keys of scenarios and records: Python's types, docs/scenario.md, docs/record.md; and claims.
 
-Their sources are the structs of crates/sojourn-scenario and of crates/sojourn-sim/src/record. tests/test_generated.py
-says whether a file is not what it would become.
+Sources of the keys are the structs of crates/sojourn-scenario and of crates/sojourn-sim/src/record. From the papers'
+claims come the list of docs/explanation/readings.md and the numbers of claims and papers in README.md.
+tests/test_generated.py says whether a file is not what it would become.
 """
 
 from __future__ import annotations
@@ -13,13 +14,17 @@ import textwrap
 from pathlib import Path
 from typing import Any
 
-from sojourn import _native
+from sojourn import _native, papers
+from sojourn.papers.kit import claims
+from tools import pages
 
 ROOT = Path(__file__).resolve().parents[1]
 CLASSES = ROOT / "python/sojourn/scenario_keys.py"
 PAGE = ROOT / "docs/scenario.md"
 RECORD_TYPES = ROOT / "python/sojourn/record.py"
 RECORD_PAGE = ROOT / "docs/record.md"
+README = ROOT / "README.md"
+READINGS = ROOT / "docs/explanation/readings.md"
 UNITS = {"time": "time", "rate": "rate", "size": "size", "qdisc": "`tc` text"}
 SIMPLE = {"string": "str", "integer": "int", "number": "float", "boolean": "bool"}
 
@@ -300,11 +305,33 @@ def page(schema: dict[str, Any]) -> str:
     return "\n".join(parts) + "\n"
 
 
+def settled() -> str:
+    """Return a list of what of claims was settled after results had been seen, by paper."""
+    parts = []
+    for name in papers.NAMES:
+        by_words: dict[str, list[str]] = {}
+        for claim in claims.load(name.replace("-", "_")):
+            if claim.settled:
+                by_words.setdefault(claim.settled, []).append(f"`{claim.id}`")
+        items = [f"- {', '.join(ids)}: {words}." for words, ids in by_words.items()]
+        wrapped = [textwrap.fill(item, 120, subsequent_indent="  ", break_on_hyphens=False) for item in items]
+        parts += [f"**{papers.paper(name).title}**", "\n".join(wrapped)] if items else []
+    return "\n\n".join(parts)
+
+
+def counted(text: str) -> str:
+    """Return the README with the numbers of claims and papers."""
+    count = sum(len(claims.load(name.replace("-", "_"))) for name in papers.NAMES)
+    return re.sub(r"\d+ claims of \d+ papers", f"{count} claims of {len(papers.NAMES)} papers", text)
+
+
 def files() -> dict[Path, str]:
     """Return the text of each file."""
     keys, record = json.loads(_native.scenario_schema()), _by_direction(json.loads(_native.record_schema()))
     made = {CLASSES: classes(keys), PAGE: page(keys)}
-    return made | {RECORD_TYPES: record_types(record), RECORD_PAGE: record_page(record)}
+    made |= {RECORD_TYPES: record_types(record), RECORD_PAGE: record_page(record)}
+    readings = pages.put(READINGS.read_text(encoding="utf-8"), "settled", settled())
+    return made | {README: counted(README.read_text(encoding="utf-8")), READINGS: readings}
 
 
 if __name__ == "__main__":

@@ -20,10 +20,10 @@ FORMATS = ("svg", "png")
 
 #: Most pixels of a picture; a larger figure has fewer for each inch.
 MOST_PIXELS = 40_000_000
-#: A picture of a page has so many colours if most of its pixels, of 1, then hardly change: by less than so much of 255.
-PAGE_COLOURS, ALIKE_PIXELS, ALIKE_COLOURS = 32, 0.998, 24
-#: Else, as that of a heat map, it has all its colours, and is at most so many pixels wide.
-PAGE_WIDTH, PAGE_QUALITY = 1280, 75
+#: A picture of a page has the fewest of these colours by which hardly a pixel, of 1, changes by so much of 255.
+PAGE_COLOURS, CHANGED_PIXELS, CHANGED_COLOUR = (16, 32), 0.002, 24
+#: If these are too few, as for a heat map, it has all its colours, and is at most so many pixels wide.
+PAGE_WIDTH, PAGE_QUALITY = 1280, 65
 #: Most characters of a line of text in a figure, and most lines. More is cut out of their middle.
 MOST_CHARACTERS, MOST_LINES = 160, 24
 
@@ -94,14 +94,15 @@ def _with_palette(png: BytesIO) -> bytes:
 def for_page(png: bytes) -> bytes:
     """Return a picture as WebP, for a page that is kept: small, and as easy to read."""
     picture = Image.open(BytesIO(png)).convert("RGB")
-    few = picture.quantize(PAGE_COLOURS, dither=Image.Dither.NONE).convert("RGB")
-    far = ImageChops.difference(picture, few).convert("L").histogram()[ALIKE_COLOURS:]
     buffer = BytesIO()
-    if sum(far) <= (1 - ALIKE_PIXELS) * picture.width * picture.height:
-        few.save(buffer, "WEBP", lossless=True, quality=80)
-    else:
+    for colours in PAGE_COLOURS:
+        few = picture.quantize(colours, dither=Image.Dither.NONE).convert("RGB")
+        changed = sum(ImageChops.difference(picture, few).convert("L").histogram()[CHANGED_COLOUR:])
+        if changed <= CHANGED_PIXELS * picture.width * picture.height:
+            few.save(buffer, "WEBP", lossless=True, quality=100, method=6)
+            return buffer.getvalue()
+    if picture.width > PAGE_WIDTH:
         height = round(picture.height * PAGE_WIDTH / picture.width)
-        if picture.width > PAGE_WIDTH:
-            picture = picture.resize((PAGE_WIDTH, height), Image.Resampling.LANCZOS)
-        picture.save(buffer, "WEBP", quality=PAGE_QUALITY, method=6)
+        picture = picture.resize((PAGE_WIDTH, height), Image.Resampling.LANCZOS)
+    picture.save(buffer, "WEBP", quality=PAGE_QUALITY, method=6)
     return buffer.getvalue()

@@ -27,7 +27,7 @@ _PRESETS = ("gbw:", "rural:")
 #: Kinds that behave otherwise from a version of Linux on, and the variant of the simulator that does so, too. fq has
 #: bands from 6.8 on, and a packet that need not wait passes its flows by.
 _SINCE = {"fq": ((6, 8), "linux-7.3")}
-#: The same of TCP: its receiver (docs/lab/kernel-versions.md).
+#: The same of TCP: its receiver (docs/lab/tcp.md).
 _TCP_SINCE = ((7, 3), "linux-7.3")
 #: Between a discipline and those below it.
 _BELOW = " ; "

@@ -39,9 +39,10 @@ def document(parts: Sequence[Part], command: str) -> str:
     blocks += list(dict.fromkeys(words.rules(part) for part in (*grids, *drawn)))
     for part in (*grids, *drawn):
         blocks += [f"## {part.name}", f"    {part.command}", *words.body(part, level=3, most_rows=_MOST_ROWS)]
-    shown = [block for part in grids for block in words.not_judged(part, level=3)]
-    blocks += ["## Not judged", *shown] if shown else []
-    blocks += ["## How it was made", f"    {command}", _facts(parts)]
+    about = [
+        "What is compared and not judged, such as drops, is in `validate.md` in the folder of each part's results."
+    ]
+    blocks += ["## How it was made", f"    {command}", *(about if grids else []), _facts(parts)]
     return "\n\n".join(blocks) + "\n"
 
 

@@ -149,7 +149,7 @@ def read(folder: str) -> Paper:
         name: Profile(**{"long_duration": one["duration"], "other_repeat": 0, **one})
         for name, one in plain.pop("profiles").items()
     }
-    texts = {key: " ".join(value.split()) for key, value in plain.items() if isinstance(value, str)}
+    texts = {key: _paragraphs(value) for key, value in plain.items() if isinstance(value, str)}
     worlds = {name: World.read(name, one) for name, one in plain.pop("worlds", {}).items()}
     kernel = plain.get("kernel_parts")
     return Paper(
@@ -159,3 +159,8 @@ def read(folder: str) -> Paper:
         worlds=worlds,
         **{**plain, **texts, "kernel_parts": None if kernel is None else tuple(kernel)},
     )
+
+
+def _paragraphs(text: str) -> str:
+    """Return a text with each of its paragraphs in one line."""
+    return "\n\n".join(" ".join(one.split()) for one in text.split("\n\n"))

@@ -158,7 +158,7 @@ class Bed:
                 # The notebook tells BBRv2 to answer marks whatever the RTT is.
                 bbr2_ecn_max_rtt="0s" if SENDERS[cell.classic].control == "bbr2" else None,
                 prague_fallback=True if cell.l4s == "prague_fallback" else None,
-                # The notebooks install L4STeam's testing build of Linux 5.15, whose Prague this is (lab/l4s-bed.md).
+                # The notebooks install L4STeam's testing build of Linux 5.15, whose Prague this is (lab/l4s.md).
                 prague_version=self.prague_version,
             ),
             flows=flows,

@@ -1,6 +1,6 @@
 //! The numbers that BBR version 2 and version 3 share; [`super::version`] has the others.
 //!
-//! Where the draft and google's Linux differ, they are Linux's; docs/lab/bbr3.md has the list.
+//! Where the draft and google's Linux differ, they are Linux's; docs/lab/bbr.md has the list.
 
 use crate::cc::bbr::model::GAIN_UNIT;
 use sojourn_units::ticks::Ticks;

@@ -3,7 +3,7 @@
 //! Sources of version 3: draft-ietf-ccwg-bbr-06; google/bbr branch v3 `net/ipv4/tcp_bbr.c`, which has the integers, the
 //! order of steps and all that concerns ECN. Of version 2: google/bbr branch v2alpha `net/ipv4/tcp_bbr2.c`, and
 //! L4STeam's Linux, which has it with ECT(1). Functions are cited by their names of version 3; those of version 2 begin
-//! with `bbr2_`. No kernel of ours has them, so that no kernel has judged them (docs/lab/bbr3.md, docs/lab/bbr2.md).
+//! with `bbr2_`. No kernel of ours has them, so that no kernel has judged them (docs/lab/bbr.md, docs/lab/bbr.md).
 
 mod bounds;
 mod constants;
