@@ -14,7 +14,7 @@
 | `part`        | what one command found, as a value and as files                                          |
 | `exhibits`    | the data of the figures                                                                  |
 | `words`       | the report of one part, Markdown                                                         |
-| `document`    | docs/fidelity.md, from several parts                                                     |
+| `document`    | a page of several validations                                                             |
 | `suite`       | the whole set: which experiments, with which options                                     |
 
 Statistics (`bars`, `loss`, `errors`, `judge`) know of no back end, running (`execute`) knows of no statistics, and what
