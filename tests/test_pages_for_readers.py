@@ -80,7 +80,7 @@ def test_code_and_lists_are_no_paragraphs() -> None:
 
 def test_the_documents_stay_small() -> None:
     """Whoever clones the repository gets them all: pictures of pages are drawn small (`sojourn.plots.for_page`)."""
-    assert sum(path.stat().st_size for path in (ROOT / "docs").rglob("*") if path.is_file()) <= 4_200_000
+    assert sum(path.stat().st_size for path in (ROOT / "docs").rglob("*") if path.is_file()) <= 4_194_304
 
 
 def test_the_answer_about_the_kernel_is_that_of_the_tables() -> None:

@@ -172,7 +172,7 @@ def test_the_whole_set_is_one_command(inside: Cli, kernel: StandIn, tmp_path: Pa
     assert folders == parts
     page = (tmp_path / "fidelity.md").read_text()
     assert "sojourn validate all --links 10/10 --duration 2s --repeat 1 --sim-repeat 1 --qdisc 'sfq' --count 2" in page
-    for heading in ("## rrul", "## tcp_1up reno", "## random, seed 1", "## Not judged"):
+    for heading in ("## rrul", "## tcp_1up reno", "## random, seed 1"):
         assert f"\n{heading}\n" in page
     entries = json.loads((tmp_path / "o/validate.json").read_text())
     assert len(entries) == sum(len(part.load(tmp_path / "o" / name).entries) for name in parts)

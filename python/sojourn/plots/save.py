@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from io import BytesIO
+from typing import Any
 
 from matplotlib import rcParams
 from matplotlib.backends.backend_agg import FigureCanvasAgg
@@ -21,9 +22,9 @@ FORMATS = ("svg", "png")
 #: Most pixels of a picture; a larger figure has fewer for each inch.
 MOST_PIXELS = 40_000_000
 #: A picture of a page has the fewest of these colours by which hardly a pixel, of 1, changes by so much of 255.
-PAGE_COLOURS, CHANGED_PIXELS, CHANGED_COLOUR = (16, 32), 0.002, 24
-#: If these are too few, as for a heat map, it has all its colours, and is at most so many pixels wide.
-PAGE_WIDTH, PAGE_QUALITY = 1280, 65
+PAGE_COLOURS, CHANGED_PIXELS, CHANGED_COLOUR = (16, 32, 64), 0.001, 32
+#: Or it has all its colours and is at most so many pixels wide, as a heat map. The smaller of both is taken.
+PAGE_WIDTH, PAGE_QUALITY = 1280, 55
 #: Most characters of a line of text in a figure, and most lines. More is cut out of their middle.
 MOST_CHARACTERS, MOST_LINES = 160, 24
 
@@ -94,15 +95,23 @@ def _with_palette(png: BytesIO) -> bytes:
 def for_page(png: bytes) -> bytes:
     """Return a picture as WebP, for a page that is kept: small, and as easy to read."""
     picture = Image.open(BytesIO(png)).convert("RGB")
-    buffer = BytesIO()
+    files = [_as_webp(_narrowed(picture), quality=PAGE_QUALITY, method=6)]
     for colours in PAGE_COLOURS:
         few = picture.quantize(colours, dither=Image.Dither.NONE).convert("RGB")
-        changed = sum(ImageChops.difference(picture, few).convert("L").histogram()[CHANGED_COLOUR:])
+        red, green, blue = ImageChops.difference(picture, few).split()
+        changed = sum(ImageChops.lighter(ImageChops.lighter(red, green), blue).histogram()[CHANGED_COLOUR:])
         if changed <= CHANGED_PIXELS * picture.width * picture.height:
-            few.save(buffer, "WEBP", lossless=True, quality=100, method=6)
-            return buffer.getvalue()
-    if picture.width > PAGE_WIDTH:
-        height = round(picture.height * PAGE_WIDTH / picture.width)
-        picture = picture.resize((PAGE_WIDTH, height), Image.Resampling.LANCZOS)
-    picture.save(buffer, "WEBP", quality=PAGE_QUALITY, method=6)
+            files.append(_as_webp(few, lossless=True))
+            break
+    return min(files, key=len)
+
+
+def _narrowed(picture: Image.Image) -> Image.Image:
+    height = round(picture.height * PAGE_WIDTH / picture.width)
+    return picture if picture.width <= PAGE_WIDTH else picture.resize((PAGE_WIDTH, height), Image.Resampling.LANCZOS)
+
+
+def _as_webp(picture: Image.Image, **how: Any) -> bytes:
+    buffer = BytesIO()
+    picture.save(buffer, "WEBP", **how)
     return buffer.getvalue()

@@ -126,7 +126,7 @@ def _figures(evidence: Evidence) -> Iterator[Exhibit]:
             section="all",
             says="Share of the goodput and round-trip times, as the bed measured them and as they are here.",
             figures=(draw(name, f"{words}: share of the L4S side and round-trip times.", figure),),
-            on_page=l4s == "prague" and classic.startswith("cubic"),
+            on_page=(l4s, classic) == ("prague", "cubic_ecn"),
         )
 
 
