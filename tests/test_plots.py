@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from io import BytesIO
 
+import numpy as np
 import polars as pl
 import pytest
 from matplotlib.figure import Figure
@@ -155,6 +156,31 @@ def test_what_is_long_in_the_input_is_cut_in_the_picture() -> None:
 def test_a_picture_of_many_lines_has_a_bounded_number_of_pixels() -> None:
     picture = Image.open(BytesIO(plots.to_bytes(Figure(figsize=(100, 200)), "png")))
     assert 10_000_000 < picture.width * picture.height < 41_000_000
+
+
+def test_a_picture_of_a_page_is_small_and_keeps_its_colours() -> None:
+    png = plots.to_bytes(
+        plots.latency_goodput(runs({name: [10.0 * (n + 1), 12.0, 9.0] for n, name in enumerate(SEVEN)})), "png"
+    )
+    page = plots.for_page(png)
+    one, other = (Image.open(BytesIO(data)).convert("RGB") for data in (png, page))
+    assert (Image.open(BytesIO(page)).format, other.size) == ("WEBP", one.size)
+    assert len(page) < 0.7 * len(png)
+    for name in SEVEN:
+        colour = tuple(int(style.colours([name])[name][place : place + 2], 16) for place in (1, 3, 5))
+        drawn = (np.asarray(one, dtype=int) == colour).all(axis=2)
+        assert drawn.any(), name
+        assert np.abs(np.asarray(other, dtype=int)[drawn] - colour).max() < 64, name
+
+
+def test_a_picture_of_many_colours_is_narrowed() -> None:
+    gradient = Image.linear_gradient("L").resize((2560, 1440))
+    colours = Image.merge(
+        "RGB", (gradient, gradient.rotate(180), gradient.transpose(Image.Transpose.TRANSPOSE).resize((2560, 1440)))
+    )
+    buffer = BytesIO()
+    colours.save(buffer, "PNG")
+    assert Image.open(BytesIO(plots.for_page(buffer.getvalue()))).size == (1280, 720)
 
 
 def test_each_discipline_has_its_own_colour_and_marker() -> None:

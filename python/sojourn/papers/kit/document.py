@@ -73,8 +73,8 @@ _ELSEWHERE = (
     "cannot tell, and an empty place says that the claim was not judged there."
 )
 
-#: The head of the column that marks what docs/explanation/readings.md explains.
 _SETTLED = "settled after results"
+_ABOUT_SETTLED = "docs/explanation/readings.md has what was settled or changed after results had been seen."
 
 
 def _on_page(report: PaperReport) -> list[Exhibit]:
@@ -110,6 +110,7 @@ def _claims(report: PaperReport) -> list[str]:
         "## Claims",
         _wrap(_RULE),
         *([_wrap(_ELSEWHERE)] if names else []),
+        *([_ABOUT_SETTLED] if settled else []),
         tables.markdown(heads, rows, left=len(heads)),
         "## Reasons",
         "\n".join(_reason(claim) for claim in report.claims),
