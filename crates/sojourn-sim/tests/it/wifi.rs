@@ -477,6 +477,32 @@ fn what_a_receiver_holds_is_not_in_the_senders_device() {
     assert!((12.0..13.0).contains(&frames), "{frames} frames");
 }
 
+/// A filter by code points sends AF31 past the queue of a download, within one access category. Below a `prio` by the
+/// priorities of mac80211, which are the traffic identifiers, EF is in the first band (5 is interactive bulk, 6 would be
+/// interactive). Hosts have queues of their own below `cake`.
+#[test]
+fn a_discipline_of_a_cell_sees_code_points_priorities_and_hosts() {
+    let median = |qdisc: &str, dscp: u8| {
+        let scenario = with(
+            &json!({"duration": "10s", "up": "1gbit", "down": "1gbit", "rtt": "20ms", "qdisc_down": "pfifo limit 1000"}),
+            json!({"wifi": {"scheme": "fifo", "qdisc": qdisc, "driver_frames": 8,
+                            "stations": [{"name": "sta", "rate": SLOW}]},
+                   "flows": [{"name": "down", "direction": "down"}],
+                   "probes": [{"name": "ping", "kind": "ping", "dscp": dscp}]}),
+        );
+        record(&scenario).probes[0].rtt_ms.median
+    };
+    let plain = median("pfifo", 26);
+    for (qdisc, dscp) in [
+        ("prio ; filter parent 1: dscp AF31 flowid 1:1", 26),
+        ("prio priomap 1 1 1 0 1 1 1 1 1 1 1 1 1 1 1 1", 26),
+        ("cake", 26),
+    ] {
+        let beside = median(qdisc, dscp);
+        assert!(beside < plain / 3.0, "{qdisc}: {beside} ms, but {plain} ms with pfifo");
+    }
+}
+
 /// A ring of Linux that is full lets packets in 16 at a time, so that who is served two packets at a time loses as
 /// others do. One station at 7.2 Mbit/s and five at 144.4, aggregates of two frames, TCP down, FIFO of 1000 packets:
 /// the slow one's window has a mean of 151 segments on mac80211 of Linux 6.12 (4 runs of 30 s, standard error 1).
