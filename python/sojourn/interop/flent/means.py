@@ -131,11 +131,11 @@ class Means:
         if not there.size:
             return None
         with np.errstate(over="ignore", invalid="ignore"):
-            # Of values whose sum is beyond a float the mean may be none.
-            found = next(
-                (x for x in (float(there.mean()), float((there / there.size).sum())) if math.isfinite(x)), None
-            )
-        if found is None:
+            found = float(there.mean())
+            if not math.isfinite(found):
+                # Their sum is beyond a float, which their mean may fit into.
+                found = float((there / there.size).sum())
+        if not math.isfinite(found):
             self._refuse(f"the samples of {shown(name)} have a mean that is no finite number")
         return found
 
