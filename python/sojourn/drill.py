@@ -105,7 +105,9 @@ def scripts(paths: Iterable[Path]) -> list[Path]:
             if path.is_dir():
                 inside = sorted(_below(path))
                 if not inside:
-                    message = f"script is {path}, but the folder must have files below it whose names end in {SUFFIX}"
+                    message = (
+                        f"script is {path}, but the folder must have files whose names end in {SUFFIX}, itself or below"
+                    )
                     raise ParamError(message)
                 found += inside
             elif path.exists():
@@ -124,12 +126,12 @@ def _below(folder: Path) -> Iterator[Path]:
     waiting = [str(folder)]
     while waiting:
         with os.scandir(waiting.pop()) as inside:
-            for one in inside:
+            for entry in inside:
                 # A link to a folder may lead back to where we are.
-                if one.is_dir(follow_symlinks=False):
-                    waiting += [] if one.name.startswith(".") else [one.path]
-                elif Path(one.name).suffix == SUFFIX and not Path(one.path).is_dir():
-                    yield Path(one.path)
+                if entry.is_dir(follow_symlinks=False):
+                    waiting += [] if entry.name.startswith(".") else [entry.path]
+                elif Path(entry.name).suffix == SUFFIX and not Path(entry.path).is_dir():
+                    yield Path(entry.path)
 
 
 def on_kernel(script: Path, kernel: Kernel, *, bound_s: float = BOUND_S) -> Outcome:

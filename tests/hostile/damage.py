@@ -72,23 +72,12 @@ def means_of(text: str, rng: Random) -> bytes:
     body["version"] = rng.choice((1, 2, 3, 4))
     for _ in range(rng.choice((1, 3, 20))):
         holder = rng.choice((body["metadata"]["SERIES_META"], body["raw_values"]))
-        name = rng.choice(sorted(body["results"]))
+        name = rng.choice(("HTTP latency", "a UDP", *sorted(body["results"])))
         value = copy.deepcopy(rng.choice(JSON_VALUES))
         samples = [{"t": 0, "dur": 0.2, "val": value}, {"val": rng.choice((0, 1e-308, 1.5e308)), "dropped": value}]
-        match rng.randrange(5):
-            case 0:
-                holder[name] = value
-            case 1:
-                holder.pop(name, None)
-            case 2:
-                holder[name] = {"MEAN_VALUE": value, "UNITS": rng.choice(("bits/s", "bytes", value))}
-            case 3:
-                holder[name] = {"RAW_VALUES": samples}
-            case _:
-                holder[rng.choice((name, "HTTP latency", "a UDP"))] = samples * rng.choice((1, 1000))
-                body["results"][rng.choice(("HTTP latency", "a UDP", f"{name}::dropped"))] = [None] * len(
-                    body["x_values"]
-                )
+        stated = {"MEAN_VALUE": value, "UNITS": rng.choice(("bits/s", "bytes", value)), "RAW_VALUES": samples}
+        holder[name] = rng.choice((value, stated, samples, samples * 1000))
+        body["results"][rng.choice(("HTTP latency", "a UDP", f"{name}::dropped"))] = [None] * len(body["x_values"])
     spoiled = json.dumps(body)
     return (_token(spoiled, rng) if rng.random() < 0.2 else spoiled).encode()
 
@@ -109,13 +98,13 @@ def blocks_of(data: bytes, rng: Random) -> bytes:
         0x0A0D0D0A: number(0x1A2B3C4D) + struct.pack(order + "HHq", 1, 0, -1),
         many[0]: frame,
     }
-    found = data if rng.random() < 0.7 else b""
-    for place in range(rng.choice((1, 5, 50))):
-        begins = place == 0 and (not found or rng.random() < 0.8)
+    capture = data if rng.random() < 0.7 else b""
+    for block in range(rng.choice((1, 5, 50))):
+        begins = block == 0 and (not capture or rng.random() < 0.8)
         kind = 0x0A0D0D0A if begins else rng.choice(sorted(kinds))
         whole = number(12 + len(kinds[kind]))
-        found += number(kind) + whole + kinds[kind] + whole
-    return found
+        capture += number(kind) + whole + kinds[kind] + whole
+    return capture
 
 
 def _has(holder: Any, key: Any) -> bool:

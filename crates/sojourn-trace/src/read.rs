@@ -316,22 +316,15 @@ impl<'r> Reader<'r> {
                 Step::Other(length)
             }
             PcapBlockOwned::NG(Block::EnhancedPacket(packet)) => {
-                let kept = packet.packet_data().len();
                 let ticks = u64::from(packet.ts_high) << 32 | u64::from(packet.ts_low);
-                let found = timed(&self.interfaces, packet.if_id, ticks);
-                packet_step(found, packet.origlen, kept, length, &mut self.skipped)
+                let packet = (packet.if_id, ticks, packet.packet_data().len(), packet.origlen);
+                packet_step(packet, length, &self.interfaces, &mut self.skipped)
             }
             PcapBlockOwned::NG(Block::Unknown(block)) if is_old_packet(block.block_type, self.big_endian) => {
-                let Some((id, ticks, kept, wire)) = old_packet(block.data, self.big_endian) else {
-                    return damaged(CONTRADICTS);
-                };
-                packet_step(
-                    timed(&self.interfaces, id, ticks),
-                    wire,
-                    kept,
-                    length,
-                    &mut self.skipped,
-                )
+                match old_packet(block.data, self.big_endian) {
+                    Some(packet) => packet_step(packet, length, &self.interfaces, &mut self.skipped),
+                    None => damaged(CONTRADICTS),
+                }
             }
             PcapBlockOwned::NG(Block::SimplePacket(_)) => {
                 self.skipped.count(Skip::NoTime);
@@ -365,9 +358,9 @@ const fn is_old_packet(kind: u32, big_endian: bool) -> bool {
     }
 }
 
-/// Interface, time stamp, bytes kept and bytes on the wire of an obsolete packet block; `None` if it has no room for
-/// what it says it has. Its interface takes 16 bits, and the other 16 count drops.
-fn old_packet(body: &[u8], big_endian: bool) -> Option<(u32, u64, usize, u32)> {
+/// The packet of an obsolete packet block; `None` if it has no room for what it says it has. Its interface takes 16
+/// bits, and the other 16 count drops.
+fn old_packet(body: &[u8], big_endian: bool) -> Option<Packet> {
     let word = |at: usize| {
         let bytes = *body.get(at..)?.first_chunk::<4>()?;
         Some(if big_endian {
@@ -382,35 +375,30 @@ fn old_packet(body: &[u8], big_endian: bool) -> Option<(u32, u64, usize, u32)> {
     (kept <= held).then_some((id, u64::from(word(4)?) << 32 | u64::from(word(8)?), kept, word(16)?))
 }
 
-/// When a frame of interface `id` was captured and how its bytes begin, or why that is not known.
-fn timed(interfaces: &[Interface], id: u32, ticks: u64) -> Result<(u64, LinkType), Skip> {
-    let interface = *interfaces.get(id as usize).ok_or(Skip::NoInterface)?;
-    let at_ns = nanoseconds(ticks, interface).ok_or(Skip::TimeRange)?;
-    Ok((at_ns, interface.link))
-}
+/// What a packet block says of its frame: interface, time stamp, bytes kept and bytes on the wire.
+type Packet = (u32, u64, usize, u32);
 
-/// The step of a packet block of which `kept` bytes of the frame were kept.
-fn packet_step(
-    found: Result<(u64, LinkType), Skip>,
-    wire: u32,
-    kept: usize,
-    block: usize,
-    skipped: &mut Skipped,
-) -> Step {
-    match found {
-        Ok((at_ns, link)) => Step::Frame(Found {
-            at_ns,
-            link,
-            wire,
-            from: PACKET_HEADER,
-            length: kept,
-            block,
-        }),
-        Err(reason) => {
-            skipped.count(reason);
-            Step::Other(block)
-        }
-    }
+/// The step of a packet in a block of so many bytes, which gives a frame or counts why there is none.
+fn packet_step(packet: Packet, block: usize, interfaces: &[Interface], skipped: &mut Skipped) -> Step {
+    let (id, ticks, length, wire) = packet;
+    let reason = match interfaces.get(id as usize) {
+        None => Skip::NoInterface,
+        Some(&interface) => match nanoseconds(ticks, interface) {
+            None => Skip::TimeRange,
+            Some(at_ns) => {
+                return Step::Frame(Found {
+                    at_ns,
+                    link: interface.link,
+                    wire,
+                    from: PACKET_HEADER,
+                    length,
+                    block,
+                });
+            }
+        },
+    };
+    skipped.count(reason);
+    Step::Other(block)
 }
 
 /// Units in a second of the option `if_tsresol`: a negative power of ten, or of two if the highest bit is set; `None`

@@ -34,9 +34,11 @@ class Means:
     def __init__(self, version: int, body: dict[str, Any], refuse: Callable[[str], NoReturn]) -> None:
         self._refuse = refuse
         stated = self._object(body["metadata"].get("SERIES_META"), "metadata.SERIES_META")
-        self._stated = {name: self._object(one, f"metadata.SERIES_META[{shown(name)}]") for name, one in stated.items()}
+        self._stated = {
+            name: self._object(entry, f"metadata.SERIES_META[{shown(name)}]") for name, entry in stated.items()
+        }
         if version == 1:
-            self._raw = {name: one["RAW_VALUES"] for name, one in self._stated.items() if "RAW_VALUES" in one}
+            self._raw = {name: entry["RAW_VALUES"] for name, entry in self._stated.items() if "RAW_VALUES" in entry}
         else:
             self._raw = self._object(body.get("raw_values"), "raw_values")
         #: Whether some values stand in units of old. Flent takes them as they are where version 1 has no samples.
@@ -45,8 +47,9 @@ class Means:
 
     def unit(self, name: str) -> Any:
         """Return what stands there as the unit of a series."""
-        unit = self._stated.get(name, {}).get("UNITS")
-        return "Mbits/s" if self._old and unit == "bits/s" else unit
+        entry = self._stated.get(name, {})
+        unit = entry.get("UNITS")
+        return "Mbits/s" if self._old and unit == "bits/s" and "MEAN_VALUE" in entry else unit
 
     def of(self, name: str, grid: Sequence[float | None]) -> float | None:
         """Return the mean of a series.
@@ -70,11 +73,11 @@ class Means:
         value = of_series.get("MEAN_VALUE")
         if value is None:
             return None
-        found = as_number(value)
-        if found is None:
+        mean = as_number(value)
+        if mean is None:
             field = f"metadata.SERIES_META[{shown(name)}].MEAN_VALUE"
             self._refuse(f"{field} is {in_short(value)}, but must be a number or null")
-        return found / 1e6 if self._old and of_series.get("UNITS") == "bits/s" else found
+        return mean / 1e6 if self._old and of_series.get("UNITS") == "bits/s" else mean
 
     def _samples(self, name: str) -> Iterator[float]:
         """Give the samples of a series: those of its name, or a part of those of the series that it belongs to."""
@@ -89,23 +92,23 @@ class Means:
             value = sample[part]
             if value is None:
                 continue
-            found = as_number(value)
-            if found is None:
+            number = as_number(value)
+            if number is None:
                 self._refuse(
                     f"raw_values[{shown(key)}] has the {shown(part)} {in_short(value)}, but must have numbers or null"
                 )
             if self._old and part == "val" and "UDP" in key:
                 # Transactions in a second.
                 if "dur" in sample:
-                    if found == 0:
+                    if number == 0:
                         continue
-                    found = 1000 / found
+                    number = 1000 / number
             elif self._old and part == "val" and key == "HTTP latency":
-                found *= 1000
+                number *= 1000
             elif self._old and part in ("dropped", "ecn_mark") and self._counts(key):
                 # Counted from the beginning.
-                found, last = found - (found if last is None else last), found
-            yield found
+                number, last = number - (number if last is None else last), number
+            yield number
 
     def _counts(self, key: str) -> bool:
         first = self._raw[key][0]
@@ -117,27 +120,27 @@ class Means:
             samples = self._raw[key]
             if not isinstance(samples, list) or not all(isinstance(sample, dict) for sample in samples):
                 self._refuse(f"raw_values[{shown(key)}] is {kind_of(samples)}, but must be a list of objects")
-            found: dict[str, list[dict[str, Any]]] = {}
+            parts: dict[str, list[dict[str, Any]]] = {}
             for sample in samples:
                 for part in sample:
-                    found.setdefault(part, []).append(sample)
-            self._parts[key] = found
+                    parts.setdefault(part, []).append(sample)
+            self._parts[key] = parts
         return self._parts[key]
 
     def _mean(self, name: str, values: Sequence[float | None]) -> float | None:
         import numpy as np
 
-        there = np.array([value for value in values if value is not None], dtype=np.float64)
-        if not there.size:
+        known = np.array([value for value in values if value is not None], dtype=np.float64)
+        if not known.size:
             return None
         with np.errstate(over="ignore", invalid="ignore"):
-            found = float(there.mean())
-            if not math.isfinite(found):
+            mean = float(known.mean())
+            if not math.isfinite(mean):
                 # Their sum is beyond a float, which their mean may fit into.
-                found = float((there / there.size).sum())
-        if not math.isfinite(found):
+                mean = float((known / known.size).sum())
+        if not math.isfinite(mean):
             self._refuse(f"the samples of {shown(name)} have a mean that is no finite number")
-        return found
+        return mean
 
 
 def as_number(value: Any) -> float | None:
@@ -145,10 +148,10 @@ def as_number(value: Any) -> float | None:
     if isinstance(value, bool) or not isinstance(value, int | float):
         return None
     try:
-        found = float(value)
+        number = float(value)
     except OverflowError:
         return None
-    return found if math.isfinite(found) else None
+    return number if math.isfinite(number) else None
 
 
 def kind_of(value: Any) -> str:
