@@ -117,6 +117,19 @@ def test_our_own_tcp_runs_scripts_too(inside: Callable[..., object]) -> None:
     assert found["failed"] == found["damaged"] == found["not_applicable"] == 0
 
 
+def test_scripts_below_a_folder_are_found_and_links_and_hidden_folders_are_not_searched(tmp_path: Path) -> None:
+    (tmp_path / "b/c/d.pkt").mkdir(parents=True)
+    (tmp_path / ".git").mkdir()
+    wanted = [tmp_path / name for name in ("a.pkt", "b/a.pkt", "b/c/a.pkt", "b/c/d.pkt/a.pkt", "z.pkt")]
+    for path in (*wanted, tmp_path / ".git/a.pkt", tmp_path / "b/a.txt", tmp_path / ".pkt"):
+        path.write_text("")
+    (tmp_path / "b/up").symlink_to(tmp_path)
+    (tmp_path / "b/up.pkt").symlink_to(tmp_path)
+    (tmp_path / "itself").symlink_to("itself")
+    (tmp_path / "b/link.pkt").symlink_to(tmp_path / "a.pkt")
+    assert drill.scripts([tmp_path]) == sorted([*wanted, tmp_path / "b/link.pkt"])
+
+
 @pytest.mark.usefixtures("runner")
 def test_what_is_no_script_is_refused_in_one_sentence(tmp_path: Path, inside: Callable[..., object]) -> None:
     (tmp_path / "empty").mkdir()

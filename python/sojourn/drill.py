@@ -7,8 +7,9 @@ boots in a fraction of a second, and waits of a script take no time, because its
 from __future__ import annotations
 
 import json
+import os
 import subprocess
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -89,7 +90,9 @@ def program() -> Path:
 
 
 def scripts(paths: Iterable[Path]) -> list[Path]:
-    """Return the scripts that paths name: files, and the files ending in `.pkt` of folders, by name.
+    """Return the scripts that paths name: files, and the files ending in `.pkt` in and below folders, by name.
+
+    Neither hidden folders nor symbolic links to folders are searched.
 
     Raises
     ------
@@ -100,9 +103,11 @@ def scripts(paths: Iterable[Path]) -> list[Path]:
     for path in paths:
         try:
             if path.is_dir():
-                inside = sorted(one for one in path.iterdir() if one.suffix == SUFFIX)
+                inside = sorted(_below(path))
                 if not inside:
-                    message = f"script is {path}, but the folder must have files whose names end in {SUFFIX}"
+                    message = (
+                        f"script is {path}, but the folder must have files whose names end in {SUFFIX}, itself or below"
+                    )
                     raise ParamError(message)
                 found += inside
             elif path.exists():
@@ -114,6 +119,19 @@ def scripts(paths: Iterable[Path]) -> list[Path]:
             message = f"script is {path}, which cannot be used: {getattr(error, 'strerror', None) or error}"
             raise ParamError(message) from error
     return found
+
+
+def _below(folder: Path) -> Iterator[Path]:
+    """Give the scripts in a folder and below it, however deep."""
+    waiting = [str(folder)]
+    while waiting:
+        with os.scandir(waiting.pop()) as inside:
+            for entry in inside:
+                # A link to a folder may lead back to where we are.
+                if entry.is_dir(follow_symlinks=False):
+                    waiting += [] if entry.name.startswith(".") else [entry.path]
+                elif Path(entry.name).suffix == SUFFIX and not Path(entry.path).is_dir():
+                    yield Path(entry.path)
 
 
 def on_kernel(script: Path, kernel: Kernel, *, bound_s: float = BOUND_S) -> Outcome:

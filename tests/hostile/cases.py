@@ -201,7 +201,7 @@ def sweep(material: Material, rng: Random) -> list[str]:
 def flent(material: Material, rng: Random) -> list[str]:
     """Return an import of a damaged data file."""
     text = gzip.decompress((material / "good.flent.gz").read_bytes()).decode()
-    data = damage.json_of(text, rng)
+    data = damage.means_of(text, rng) if rng.random() < 0.4 else damage.json_of(text, rng)
     match rng.randrange(4):
         case 0:
             data = gzip.compress(data, 1)
@@ -217,6 +217,8 @@ def capture(material: Material, rng: Random) -> list[str]:
     """Return a measurement of round-trip times from damaged captures."""
     for name in ("a.pcapng", "b.pcapng"):
         data = (material / name).read_bytes()
+        if rng.random() < 0.4:
+            data = damage.blocks_of(data, rng)
         Path(name).write_bytes(damage.bytes_of(data, rng) if rng.random() < 0.7 else data)
     return ["rtt", "a.pcapng", "b.pcapng", *rng.choice(([], ["--json"], ["--csv", "new.csv"], ["--plot", "new.svg"]))]
 
@@ -245,6 +247,9 @@ def script(material: Material, rng: Random) -> list[str]:
     del material
     file = rng.choice(sorted((Path(__file__).resolve().parents[2] / "testdata/packetdrill").glob("*.pkt")))
     Path("damaged.pkt").write_bytes(damage.bytes_of(file.read_bytes(), rng))
+    Path("below/.hidden").mkdir(parents=True)
+    Path("below/up").symlink_to("..")
+    shutil.copy("damaged.pkt", rng.choice(("below/deep.pkt", "below/.hidden/deep.pkt")))
     return ["kernel", "drill", "--ours", *rng.choice(([], ["--json"])), rng.choice(("damaged.pkt", "."))]
 
 

@@ -38,7 +38,7 @@ def add(parts: Any) -> None:
         metavar="SCRIPT",
         type=Path,
         nargs="+",
-        help="a script, or a folder whose files ending in .pkt are run",
+        help="a script, or a folder: the files ending in .pkt in it and in the folders below it are run",
     )
     where = parser.add_mutually_exclusive_group()
     where.add_argument(
