@@ -33,7 +33,8 @@ tc qdisc add dev X parent 1:15 handle 150: fq_codel interval 200ms target 8ms qu
 tc filter add dev X parent 1: protocol ip prio 10 u32 match ip dsfield 0xb8 0xfc classid 1:11
 tc filter add dev X parent 1: protocol ip prio 10 u32 match ip dsfield 0x20 0xfc classid 1:15
 tc filter add dev X parent 1: protocol ipv6 prio 11 u32 match u16 0x0B80 0x0FC0 at 0 classid 1:11""",
-        1514 + 44,
+        # Class 1:13, the default, has a ceiling of 9,984 kbit/s.
+        (1514 + 44) / 0.9984,
     ),
     "wondershaper, ingress": (
         """tc qdisc add dev X root handle 2: htb
