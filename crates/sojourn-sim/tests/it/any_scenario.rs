@@ -279,11 +279,11 @@ proptest! {
         }
         for w in &record.web {
             prop_assert_eq!(w.fetches.len(), w.completed);
-            prop_assert!(w.fetches.iter().all(|f| f.time_s >= f.dns_s + f.connect_s && f.start_s + f.time_s <= seconds + 1e-9));
+            prop_assert!(w.fetches.iter().all(|f| f.time_s >= f.dns_s.unwrap_or(0.0) + f.connect_s && f.start_s + f.time_s <= seconds + 1e-9));
             prop_assert!(w.fetches.windows(2).all(|f| f[1].start_s >= f[0].start_s + f[0].time_s - 1e-9));
         }
         for station in record.wifi.iter().flat_map(|wifi| &wifi.stations) {
-            prop_assert!((0.0..=1.0).contains(&station.airtime_share));
+            prop_assert!((0.0..=1.0).contains(&station.airtime_share.unwrap_or(0.0)));
             let airtime = (station.airtime_tx_ms + station.airtime_rx_ms) / 1e3;
             prop_assert!(airtime <= 5.0 * seconds + 0.1, "{airtime} s: a collision counts for each of its senders");
             for way in [&station.up, &station.down] {
@@ -293,7 +293,7 @@ proptest! {
         }
         for flow in record.flows.iter().filter(|f| f.kind == "udp") {
             let udp = flow.udp.expect("a UDP flow");
-            prop_assert!(udp.lost <= udp.sent && (0.0..=1.0).contains(&udp.loss));
+            prop_assert!(udp.lost <= udp.sent && (0.0..=1.0).contains(&udp.loss.unwrap_or(0.0)));
         }
         for (side, rate) in [(&record.bottleneck.up, &value["up"]), (&record.bottleneck.down, &value["down"])] {
             let rate = sojourn_units::parse_rate(rate.as_str().expect("text")).expect("a rate").as_bps() as f64;

@@ -129,7 +129,11 @@ fn each_flow_has_its_own_base_rtt() {
         assert!(rtt.min >= base && rtt.min < base + 1.5, "{}", rtt.min);
     }
     // Each probe's own base is taken off: what is left are the few frames in its way.
-    assert!(r.summary.induced_latency_ms < 3.0, "{}", r.summary.induced_latency_ms);
+    assert!(
+        r.summary.induced_latency_ms.expect("measured") < 3.0,
+        "{}",
+        r.summary.induced_latency_ms.expect("measured")
+    );
 }
 
 #[test]
@@ -233,9 +237,12 @@ fn samples_before_the_window_are_in_the_series_and_not_in_the_summary() {
         "nothing is under way before the flows start"
     );
     assert_eq!(r.summary.rtt_ms.count, after.len());
-    assert!((r.summary.rtt_ms.mean - after.iter().sum::<f64>() / after.len() as f64).abs() < 1e-9);
-    assert!((r.summary.induced_latency_ms - (r.summary.rtt_ms.mean - 50.0)).abs() < 1e-9);
-    assert!(r.summary.rtt_ms.median > 60.0);
+    assert!((r.summary.rtt_ms.mean.expect("measured") - after.iter().sum::<f64>() / after.len() as f64).abs() < 1e-9);
+    assert!(
+        (r.summary.induced_latency_ms.expect("measured") - (r.summary.rtt_ms.mean.expect("measured") - 50.0)).abs()
+            < 1e-9
+    );
+    assert!(r.summary.rtt_ms.median.expect("measured") > 60.0);
 }
 
 #[test]
@@ -283,9 +290,9 @@ fn ecn_turns_the_drops_of_codel_into_marks() {
             "{qdisc}"
         );
         assert!(
-            with_ecn.summary.induced_latency_ms < 60.0,
+            with_ecn.summary.induced_latency_ms.expect("measured") < 60.0,
             "{qdisc}: {}",
-            with_ecn.summary.induced_latency_ms
+            with_ecn.summary.induced_latency_ms.expect("measured")
         );
     }
 }
@@ -300,7 +307,7 @@ fn abe_keeps_more_of_the_window() {
         ))
     };
     let (with_abe, without) = (of(true), of(false));
-    let window = |r: &sojourn_sim::Record| r.flows[0].mean_cwnd_segments;
+    let window = |r: &sojourn_sim::Record| r.flows[0].mean_cwnd_segments.expect("measured");
     assert!(
         window(&with_abe) > 1.02 * window(&without),
         "{} {}",
@@ -344,7 +351,11 @@ fn who_need_not_wait_passes_a_paced_flow() {
             "probes": [{"name": "p", "kind": "icmp"}]}),
     ));
     assert!(r.summary.goodput_up_mbit > 5.6, "{}", r.summary.goodput_up_mbit);
-    assert!(r.summary.induced_latency_ms < 0.1, "{}", r.summary.induced_latency_ms);
+    assert!(
+        r.summary.induced_latency_ms.expect("measured") < 0.1,
+        "{}",
+        r.summary.induced_latency_ms.expect("measured")
+    );
 }
 
 #[test]
@@ -376,7 +387,10 @@ fn spared_acknowledgements_all_arrive_and_the_link_keeps_its_rate() {
             );
         }
         // Spared packets wait for the place they would have had: the queue is no longer than its limit.
-        assert!(with.sojourn_ms.max <= without.sojourn_ms.max.max(1.0) * 1.3, "{qdisc}");
+        assert!(
+            with.sojourn_ms.max.expect("measured") <= without.sojourn_ms.max.expect("measured").max(1.0) * 1.3,
+            "{qdisc}"
+        );
     }
 }
 
