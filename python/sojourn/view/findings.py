@@ -50,6 +50,7 @@ def comparison(rows: list[Row], of_run: Mapping[str, Sequence[tuple[str, str]]])
     from sojourn.store.metrics import RUN_SCHEMA
 
     found: dict[str, list[dict[str, Any]]] = {"summary": [], "differences": [], "left_out": []}
+    order = {cell: place for place, cell in enumerate(dict.fromkeys(cell for of in of_run.values() for cell in of))}
     groups: dict[str, list[Row]] = {}
     beside: Counter[str] = Counter()
     for row in rows:
@@ -60,7 +61,8 @@ def comparison(rows: list[Row], of_run: Mapping[str, Sequence[tuple[str, str]]])
             beside[row["experiment"]] += not named
     for experiment, group in groups.items():
         where = {"experiment": experiment}
-        group = _told_apart(group)
+        # In the order of the command that wrote them.
+        group = sorted(_told_apart(group), key=lambda row: order.get((row["link"], row["qdisc"]), len(order)))
         cells = Counter((row["link"], row["qdisc"]) for row in group)
         if number := beside[experiment]:
             found["left_out"].append({**where, "why": f"{number} runs that are in no cell of index.json"})

@@ -8,14 +8,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from functools import lru_cache
 from typing import Any
 
 #: What the names of link and disciplines say.
 _NAMED = {"up", "down", "qdisc_up", "qdisc_down"}
 
 
-@lru_cache(maxsize=4096)
 def leaves(setting: str) -> dict[str, str]:
     """Return each value of a setting by its path, such as `flows[0].rtt`; a list also has its length."""
     found: dict[str, str] = {}
@@ -43,18 +41,21 @@ def differences(settings: Mapping[str, object]) -> dict[str, str]:
     settings
         For each setting what it is called already.
     """
+    values = {setting: leaves(setting) for setting in settings}
     classes: dict[str, object] = dict(settings)
     words: dict[str, list[str]] = {setting: [] for setting in settings}
-    paths = {path for setting in settings for path in leaves(setting)} - _NAMED
+    paths = set().union(*values.values()) - _NAMED
     # What stands higher says more: `rtt` before the round-trip time of each flow.
     for path in sorted(paths, key=lambda path: (path.count(".") + path.count("["), path)):
         if len(set(classes.values())) == len(settings):
             break
-        finer = {setting: (each, leaves(setting).get(path)) for setting, each in classes.items()}
+        finer = {setting: (each, values[setting].get(path)) for setting, each in classes.items()}
         if len(set(finer.values())) > len(set(classes.values())):
-            classes = dict(finer)
+            # Numbers in place of what differs, which would grow with each path.
+            places = {each: place for place, each in enumerate(dict.fromkeys(finer.values()))}
+            classes = {setting: places[each] for setting, each in finer.items()}
             for setting, found in words.items():
-                found.append(f"{path} {leaves(setting).get(path, '-')}")
+                found.append(f"{path} {values[setting].get(path, '-')}")
     return {setting: ", ".join(found) for setting, found in words.items()}
 
 

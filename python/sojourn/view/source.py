@@ -188,6 +188,12 @@ def find(path: Path, store: Path | None = None) -> list[Source]:
     path = path.resolve()
     if (path / "run.json").is_file() and _ID.fullmatch(path.name):
         return [Source(path=path.parent, only=path.name, opened=path.parent)]
+    if (path / "run.json").is_file():
+        message = (
+            f"{path} holds one run that is in no store: give the command that made it once more with --store DIR, and "
+            "view DIR"
+        )
+        raise SojournError(message)
     if _has_results(path):
         return [Source(path=path, opened=path, store_named=store)]
     below = []
@@ -201,6 +207,8 @@ def find(path: Path, store: Path | None = None) -> list[Source]:
     if any(_ID.fullmatch(name) for name in names):
         return [Source(path=path, opened=path, store_named=store)]
     for name in names:
+        if (path / name / "run.json").is_file():
+            continue
         if _has_results(path / name) or (path / name / "runs").is_dir():
             below.append(Source(path=path / name, opened=path, store_named=store))
     if not below:

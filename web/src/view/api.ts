@@ -61,6 +61,7 @@ export interface Difference {
   a: string;
   b: string;
   n: number;
+  /** That of `b`, less that of `a`. */
   difference: number | null;
   low: number | null;
   high: number | null;
