@@ -61,8 +61,10 @@ def comparison(rows: list[Row], of_run: Mapping[str, Sequence[tuple[str, str]]])
             beside[row["experiment"]] += not named
     for experiment, group in groups.items():
         where = {"experiment": experiment}
-        # In the order of the command that wrote them.
-        group = sorted(_told_apart(group), key=lambda row: order.get((row["link"], row["qdisc"]), len(order)))
+        # In the order of the command that wrote them, seed by seed.
+        places = {cell: order.get(cell, len(order)) for cell in ((row["link"], row["qdisc"]) for row in group)}
+        group.sort(key=lambda row: (places[row["link"], row["qdisc"]], int(row["seed"])))
+        group = _told_apart(group)
         cells = Counter((row["link"], row["qdisc"]) for row in group)
         if number := beside[experiment]:
             found["left_out"].append({**where, "why": f"{number} runs that are in no cell of index.json"})

@@ -35,10 +35,7 @@ fn floods(rate: &str) -> Value {
 
 fn shares(record: &Record) -> Vec<f64> {
     let wifi = record.wifi.as_ref().expect("the scenario has a cell");
-    wifi.stations
-        .iter()
-        .map(|s| s.airtime_share.expect("measured"))
-        .collect()
+    wifi.stations.iter().map(|s| s.airtime_share.unwrap()).collect()
 }
 
 /// By hand, IEEE 802.11-2020 clauses 10 and 19: 32 frames of 1514 bytes are MPDUs of 1514 - 14 + 8 + 26 + 4 = 1538
@@ -59,12 +56,12 @@ fn one_station_alone_gets_what_the_standard_leaves() {
     let wifi = r.wifi.as_ref().expect("a cell");
     let station = &wifi.stations[0];
     assert!(
-        (station.down.aggregate_frames.expect("measured") - 32.0).abs() < 0.1,
+        (station.down.aggregate_frames.unwrap() - 32.0).abs() < 0.1,
         "{}",
-        station.down.aggregate_frames.expect("measured")
+        station.down.aggregate_frames.unwrap()
     );
     assert!((wifi.busy - 2828.0 / 2938.1).abs() < 0.01, "{}", wifi.busy);
-    assert!((station.airtime_share.expect("measured") - 1.0).abs() < 1e-12);
+    assert!((station.airtime_share.unwrap() - 1.0).abs() < 1e-12);
     assert_eq!((station.down.retries, wifi.collisions), (0, 0), "nobody else sends");
 }
 
@@ -89,8 +86,8 @@ fn a_station_may_send_no_aggregates_beside_an_access_point_that_does() {
     let frames = |r: &Record| {
         let station = &r.wifi.as_ref().expect("a cell").stations[0];
         (
-            station.down.aggregate_frames.expect("measured"),
-            station.up.aggregate_frames.expect("measured"),
+            station.down.aggregate_frames.unwrap(),
+            station.up.aggregate_frames.unwrap(),
         )
     };
     assert!((frames(&r).1 - 1.0).abs() < 1e-12, "{:?}", frames(&r));
@@ -218,11 +215,7 @@ fn lost_frames_are_sent_again_and_given_up_at_the_limit() {
     let down = &r.wifi.as_ref().expect("a cell").stations[0].down;
     // A quarter is lost twice.
     let udp = r.flows[0].udp.expect("a UDP flow");
-    assert!(
-        (udp.loss.expect("measured") - 0.25).abs() < 0.02,
-        "{}",
-        udp.loss.expect("measured")
-    );
+    assert!((udp.loss.unwrap() - 0.25).abs() < 0.02, "{}", udp.loss.unwrap());
     assert!(
         down.drops["retry_limit"].abs_diff(udp.lost) < 40,
         "{} and {}",
@@ -362,9 +355,9 @@ fn a_udp_flow_fills_a_wire_and_loses_the_rest() {
     // Datagrams leave at 0, T, 2 T ... before 20 s.
     assert_eq!(udp.sent, 400_000_000u64.div_ceil(1472 * 8));
     assert!(
-        (udp.loss.expect("measured") - (1.0 - capacity / 20.0)).abs() < 0.01,
+        (udp.loss.unwrap() - (1.0 - capacity / 20.0)).abs() < 0.01,
         "{}",
-        udp.loss.expect("measured")
+        udp.loss.unwrap()
     );
     assert_eq!(f.data_dropped, udp.lost + last_drops(&r), "each loss is a drop");
     assert_eq!(r.series.goodput_mbit["udp"].len(), 100);
@@ -487,7 +480,7 @@ fn what_a_receiver_holds_is_not_in_the_senders_device() {
     );
     let r = record(&scenario);
     let up = &r.wifi.as_ref().expect("the scenario has a cell").stations[0].up;
-    let frames = up.aggregate_frames.expect("measured");
+    let frames = up.aggregate_frames.unwrap();
     assert!((12.0..13.0).contains(&frames), "{frames} frames");
 }
 
@@ -507,7 +500,7 @@ fn a_full_fifo_takes_from_slow_stations_too() {
                             "stations": (0..6).map(station).collect::<Vec<_>>()},
                    "flows": (0..6).map(|i| json!({"name": name(i), "direction": "down", "station": name(i)})).collect::<Vec<_>>()}),
         );
-        record(&scenario).flows[0].mean_cwnd_segments.expect("measured")
+        record(&scenario).flows[0].mean_cwnd_segments.unwrap()
     });
     let mean = windows.sum::<f64>() / 4.0;
     assert!((136.0..166.0).contains(&mean), "{mean} segments");
@@ -534,16 +527,12 @@ fn upload(variant: &str) -> Upload {
     assert_eq!(r.flows[0].retransmissions, 0);
     let station = &r.wifi.as_ref().expect("the scenario has a cell").stations[0];
     let mean = |times: &Option<sojourn_sim::record::SojournRecord>| {
-        times
-            .as_ref()
-            .expect("a simulated way has times")
-            .mean
-            .expect("measured")
+        times.as_ref().expect("a simulated way has times").mean.unwrap()
     };
     let waits = [&station.up, &station.down].map(|way| (mean(&way.queue_ms) + mean(&way.hardware_ms)) / 1e3);
     Upload {
         held: station.up.packets as f64 / 20.0 * waits[0],
-        window: r.flows[0].mean_cwnd_segments.expect("measured"),
+        window: r.flows[0].mean_cwnd_segments.unwrap(),
         rtt: 0.050 + waits[0] + waits[1],
     }
 }
