@@ -9,9 +9,13 @@ from typing import Any
 
 import pytest
 
-from sojourn import backends
+from sojourn import backends, runner
 from sojourn.errors import SojournError
+from sojourn.scenario import Probe, Scenario
 from sojourn.store import index
+from sojourn.store.head import read_head
+from sojourn.store.metrics import metrics_of
+from sojourn.store.run_store import RunStore
 from sojourn.validate import execute
 from sojourn.view import findings, settings, source, table
 from tests.conftest import Cli
@@ -181,6 +185,47 @@ def test_a_map_that_is_none_is_refused_with_a_sentence(tmp_path: Path, text: str
     [one] = source.find(tmp_path)
     with pytest.raises(SojournError, match=r"map\.json"):
         findings.map_of(one)
+
+
+#: What an earlier version wrote where nothing was measured.
+EARLIER = {"jain_up": 1.0, "jain_down": 1.0}
+
+
+def _as_before(value: Any, key: str = "") -> Any:
+    if isinstance(value, dict):
+        return {name: _as_before(inner, name) for name, inner in value.items()}
+    return EARLIER.get(key, 0.0) if value is None and key not in {"page_fetch_s", "mean_srtt_ms", "cv"} else value
+
+
+def test_what_was_not_measured_is_null_in_records_of_today_and_of_before(tmp_path: Path) -> None:
+    """A scenario without echoes, with a stream of voice of which nothing arrives."""
+    probes = (Probe(name="v", kind="voip", direction="up"),)
+    scenario = Scenario(experiment="x", duration="1s", loss_up=0.999999, probes=probes)
+    store = RunStore(tmp_path)
+    runner.run_all([scenario], workers=1, store=store)
+    [name] = store.ids()
+    today = dict(store.get(name).record)
+    summary = today["summary"]
+    values = {key: summary[key] for key in ("induced_latency_ms", "probe_loss", "jain_up", "jain_down")}
+    assert values == dict.fromkeys(values)
+    assert set(summary["rtt_ms"].values()) == {0, None}
+    [voice] = today["probes"]
+    assert (voice["delay_ms"]["mean"], voice["jitter_ms"], voice["ipdv_ms"]) == (None, None, None)
+    assert today["bottleneck"]["down"]["sojourn_ms"] == {"mean": None, "p95": None, "max": None}
+    path = tmp_path / name / "run.json"
+    head = json.loads(path.read_text())
+    ends = {way: {**end, "sojourn_ms": _as_before(end["sojourn_ms"])} for way, end in head["bottleneck"].items()}
+    delays = [{**one, "delay_ms": _as_before(one["delay_ms"])} for one in head["probes"]]
+    path.write_text(json.dumps(head | {"summary": _as_before(head["summary"]), "bottleneck": ends, "probes": delays}))
+    assert json.loads(path.read_text())["summary"]["induced_latency_ms"] == 0.0
+    read_head.cache_clear()
+    again = store.get(name)
+    assert {key: again.record[key] for key in ("summary", "bottleneck", "probes")} == {  # type: ignore[literal-required]
+        key: today[key] for key in ("summary", "bottleneck", "probes")
+    }
+    [row] = table.Table(source.find(tmp_path)).rows()
+    assert {key: row[key] for key in values} == values
+    assert metrics_of(again)["rtt_mean_ms"] is None
 
 
 def test_names_say_what_differs_and_no_more() -> None:

@@ -202,7 +202,7 @@ class BacklogRecord(TypedDict):
 
 
 class SojournRecord(TypedDict):
-    """Sojourn times of all packets that departed, ms; `None` if none did."""
+    """Sojourn times of all packets that departed, ms; `null` if none did."""
 
     mean: float | None
     p95: float | None

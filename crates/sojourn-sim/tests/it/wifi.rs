@@ -130,7 +130,7 @@ fn queues_inside_the_mac_take_the_delay_away() {
         let r = record(&testbed(scheme, downloads()));
         let rtt = r.probes[0].rtt_ms.as_ref().expect("an echo");
         assert_eq!(rtt.count, r.probes[0].sent as usize - r.probes[0].lost as usize);
-        rtt.median
+        rtt.median.unwrap()
     };
     let (fifo, airtime) = (wait("fifo"), wait("airtime"));
     assert!(fifo > 100.0 && airtime < 50.0, "{fifo} and {airtime}");

@@ -79,7 +79,7 @@ fn echoes_are_measured_against_the_base() {
     ];
     let r = record(&s, &m, &[]);
     near(r.summary.induced_latency_ms.unwrap(), 20.0);
-    near(r.summary.probe_loss, 0.25);
+    near(r.summary.probe_loss.unwrap(), 0.25);
     near(r.summary.rtt_ms.median.unwrap(), 70.0);
     assert_eq!((r.probes[0].sent, r.probes[0].lost), (4, 1));
     assert_eq!(r.series.rtt["ping"].t_s, [-0.1, 0.1, 0.3, 0.5, 0.7]);
