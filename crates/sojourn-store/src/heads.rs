@@ -6,7 +6,7 @@
 use serde::de::IgnoredAny;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 use std::num::NonZero;
 use std::path::Path;
 use std::{fs, thread};
@@ -166,7 +166,7 @@ pub fn read_heads(store: &Path, names: &[String]) -> Heads {
             .flat_map(|part| part.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
             .collect()
     });
-    let (mut places, mut settings) = (HashMap::new(), Vec::new());
+    let (mut places, mut settings) = (BTreeMap::new(), Vec::new());
     for known in rows.iter_mut().filter_map(|row| row.known.as_mut()) {
         let text = std::mem::take(&mut known.setting_text);
         known.setting = *places.entry(text.clone()).or_insert_with(|| {
