@@ -492,9 +492,10 @@ fn a_discipline_of_a_cell_sees_code_points_priorities_and_hosts() {
             json!({"wifi": {"scheme": "fifo", "qdisc": qdisc, "driver_frames": 8,
                             "stations": [{"name": "sta", "rate": SLOW}]},
                    "flows": [{"name": "down", "direction": "down"}],
-                   "probes": [{"name": "ping", "kind": "ping", "dscp": dscp}]}),
+                   "probes": [{"name": "ping", "kind": "icmp", "dscp": dscp}]}),
         );
-        record(&scenario).probes[0].rtt_ms.median
+        let rtt = record(&scenario).probes[0].rtt_ms.as_ref().and_then(|q| q.median);
+        rtt.expect("a ping was answered")
     };
     let plain = median("pfifo", 26);
     for (qdisc, dscp) in [
