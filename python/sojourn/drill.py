@@ -30,6 +30,22 @@ BOUND_S = 60.0
 _SEED = 1
 
 
+@dataclass(frozen=True, slots=True)
+class Printed:
+    """What a `print` of a script's Python wrote.
+
+    Attributes
+    ----------
+    line
+        Line of the script, from 1.
+    text
+        Its text; the program bounds how long, and how many.
+    """
+
+    line: int
+    text: str
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Outcome:
     """What became of a script.
@@ -46,6 +62,8 @@ class Outcome:
         Of one that failed or is damaged: what it expects, and what came.
     needs, why
         Of one that is not applicable: the word, and why there is nothing for it.
+    printed
+        What the script's Python printed.
     """
 
     script: str
@@ -55,6 +73,7 @@ class Outcome:
     got: str | None = None
     needs: str | None = None
     why: str | None = None
+    printed: tuple[Printed, ...] = ()
 
     @property
     def is_bad(self) -> bool:
@@ -74,7 +93,7 @@ class Outcome:
 
     def as_json(self) -> dict[str, Any]:
         """Return what is known of it."""
-        return {name: value for name, value in asdict(self).items() if value is not None}
+        return {name: value for name, value in asdict(self).items() if value not in (None, ())}
 
 
 def program() -> Path:
@@ -164,7 +183,8 @@ def _read(script: Path, answer: str) -> Outcome:
         found = json.loads(answer)
         if found.pop("format") != FORMAT or found["outcome"] not in WORDS:
             raise ValueError
-        return Outcome(script=str(script), **found)
+        printed = tuple(Printed(int(one["line"]), str(one["text"])) for one in found.pop("printed", ()))
+        return Outcome(script=str(script), **found, printed=printed)
     except (ValueError, TypeError, KeyError, AttributeError) as error:
         message = f"{script}: its guest left no outcome in the format {FORMAT}"
         raise SojournError(message) from error

@@ -1,7 +1,7 @@
 //! The names of `tcp_info` that assertions may use, and their values.
 
 use crate::connection::Connection;
-use crate::expr::Scalar;
+use crate::value::Scalar;
 use crate::wire::state_number;
 use sojourn_tcp::{AccEcn, CaState, ConnectionState, EcnMode, Held, OptionSeen};
 use sojourn_units::{Duration, Ecn, Time};
@@ -191,5 +191,5 @@ pub(crate) fn value(name: &str, connection: Option<&Connection>, now: Time) -> O
         let field = FIELDS.iter().find(|field| field.0 == name)?;
         Some(field.1(connection?, now))
     };
-    constant(name).or_else(field).map(Scalar::Int)
+    constant(name).or_else(field).map(Scalar::from)
 }

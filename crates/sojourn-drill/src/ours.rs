@@ -1,12 +1,12 @@
 //! Our TCP as a target: the host under test, and its clock.
 
-use crate::expr::Scalar;
 use crate::host::Host;
 use crate::info;
 use crate::matching::{self, Run};
 use crate::scope;
 use crate::script::{Call, Packet, Script};
 use crate::target::{Answer, Taken, Target, Trouble};
+use crate::value::Scalar;
 use crate::words::{Missing, unknown};
 use sojourn_units::{Duration, Time};
 
