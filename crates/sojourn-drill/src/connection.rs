@@ -35,6 +35,10 @@ pub(crate) struct Write {
     pub(crate) ends_record: bool,
     /// More follows at once (`MSG_MORE`).
     pub(crate) more: bool,
+    /// It is added to what was the end of a write, which is none any more.
+    pub(crate) opens: bool,
+    /// Its end carries PSH.
+    pub(crate) push: bool,
 }
 
 /// What has happened to a client before its peer answered.
@@ -228,11 +232,15 @@ impl Connection {
     }
 
     fn give(&mut self, write: Write) {
+        if write.opens {
+            self.endpoint.set_push(false);
+        }
         if write.more {
             self.endpoint.write_more(write.bytes);
         } else {
             self.endpoint.write(write.bytes);
         }
+        self.endpoint.set_push(write.push);
         if write.ends_record {
             self.endpoint.end_record();
         }
