@@ -143,7 +143,8 @@ fn connection(call: &Call, fd: Option<Arc<OwnedFd>>) -> Result<Job, Trouble> {
             let how = match int(call, 1)? {
                 0 => Shutdown::Read,
                 1 => Shutdown::Write,
-                _ => Shutdown::Both,
+                2 => Shutdown::Both,
+                n => return Err(Missing::new(n.to_string(), "no safe program can shut down another side").into()),
             };
             on(fd, move |fd| nothing(rustix::net::shutdown(fd, how)))
         }

@@ -120,6 +120,11 @@ pub(crate) struct Connection {
     pub(crate) accepted: bool,
     /// Its descriptor is closed.
     pub(crate) released: bool,
+    /// The application has shut the reading side. What still comes can be read. Source: Linux `RCV_SHUTDOWN`, which
+    /// `tcp_recvmsg_locked` heeds only if nothing is there.
+    pub(crate) reads_no_more: bool,
+    /// What the script calls the numbers of our SYN and of the peer's.
+    pub(crate) begins: [Option<u32>; 2],
     /// Bytes that the application has read.
     pub(crate) read: u64,
     pub(crate) last_data: Time,
@@ -178,6 +183,8 @@ impl Connection {
             passive: false,
             accepted: true,
             released: false,
+            reads_no_more: false,
+            begins: [None; 2],
             read: 0,
             last_data: now,
             spent: Spent::default(),
@@ -267,6 +274,11 @@ impl Connection {
     /// One past the last byte that was written.
     pub(crate) fn written(&self) -> u64 {
         1 + self.endpoint.sender().bytes_acked() + self.endpoint.sender().bytes_pending()
+    }
+
+    /// Whether nothing more comes to be read.
+    pub(crate) fn is_at_end(&self) -> bool {
+        self.reads_no_more || self.endpoint.receiver().is_finished()
     }
 
     /// Bytes that have come and are not read.

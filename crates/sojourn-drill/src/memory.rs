@@ -41,6 +41,10 @@ pub(crate) struct SendMemory {
     ends_record: bool,
     /// One past the last byte that got PSH. Source: Linux `pushed_seq`.
     pushed: u64,
+    /// The last piece has PSH, at its end wherever that comes to be.
+    has_push: bool,
+    /// What was put in last lets only one burst go at once. Source: Linux `tcp_push_one`.
+    lets_one: bool,
 }
 
 /// How large pieces are.
@@ -97,7 +101,11 @@ impl SendMemory {
             if at < end {
                 self.pieces.insert(i + 1, (at, end));
             }
+            if std::mem::take(&mut self.lets_one) {
+                break;
+            }
         }
+        self.lets_one = false;
         self.pieces.retain_mut(|piece| {
             piece.0 = piece.0.max(una);
             piece.0 < piece.1
@@ -136,15 +144,17 @@ impl SendMemory {
         grows
     }
 
-    /// Whether what ends at `end` carries PSH: because the write ends (`whole`), or because much has none, though then
-    /// only the end of a piece that is full. Source: Linux `tcp_push`, `forced_push`.
-    pub(crate) fn pushes(&mut self, end: u64, whole: bool, sizes: Sizes) -> bool {
+    /// Whether the last piece, which ends at `end`, carries PSH: because the write ends (`whole`), because much has none,
+    /// or because it has grown (`grows`) and had it before. Source: Linux `tcp_push`, `forced_push`.
+    pub(crate) fn pushes(&mut self, end: u64, whole: bool, grows: bool, sizes: Sizes) -> bool {
         let is_full = self.pieces.back().is_some_and(|piece| piece.1 - piece.0 >= sizes.goal());
         let pushes = whole || is_full && end > self.pushed.max(1) + sizes.largest_window / 2;
         if pushes {
             self.pushed = end;
         }
-        pushes
+        self.lets_one = !pushes;
+        self.has_push = pushes || grows && self.has_push;
+        self.has_push
     }
 }
 

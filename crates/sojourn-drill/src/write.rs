@@ -75,8 +75,9 @@ impl Host {
                 bytes,
                 ends_record,
                 more,
-                opens: grows && is_first,
-                push: connection.memory.pushes(written + bytes, whole, sizes),
+                opens: grows,
+                // A new write takes PSH from what it adds to.
+                push: connection.memory.pushes(written + bytes, whole, grows && !is_first, sizes),
             };
             connection.write(piece, now);
             self.pump(i, now);
