@@ -7,6 +7,7 @@ boots in a fraction of a second, and waits of a script take no time, because its
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass
@@ -22,6 +23,8 @@ FORMAT = "sojourn-drill/1"
 PASSED, FAILED, DAMAGED, NOT_APPLICABLE = WORDS = ("passed", "failed", "damaged", "not applicable")
 #: The longest script, bytes; as in the parser.
 MOST_BYTES = 1 << 20
+#: The longest file of common settings, bytes, and how many of a script's commands may call one.
+_MOST_SETTINGS, _MOST_CALLS = 16 << 10, 4
 #: How the names of scripts end.
 SUFFIX = ".pkt"
 #: How long a guest may take, seconds of this machine's clock. Most scripts take 0.2.
@@ -96,6 +99,38 @@ class Outcome:
         return {name: value for name, value in asdict(self).items() if value not in (None, ())}
 
 
+def read(script: Path) -> str:
+    """Return the text of a script, in which the commands of a `defaults.sh` that it calls stand in the place of the call.
+
+    That file is of the suite, beside the scripts: it sets what they have in common. Like all commands of scripts, those
+    in it are known one by one, and no shell sees them. A setting that a kernel does not have is left out, as by a shell
+    that goes on after an error; not so a value that a shell would have to find out.
+
+    Raises
+    ------
+    SojournError
+        If a file cannot be read.
+    """
+
+    def settings(call: re.Match[str]) -> str:
+        path = script.parent / call[0]
+        if not path.exists():
+            return call[0]
+        # A backtick would end the commands of the script.
+        lines = bounded.read_text(path, _MOST_SETTINGS).replace("`", "'").replace("\\\n", " ").splitlines()
+        commands = (re.sub(r"\s*\d?>\s*\S+", "", line.partition("#")[0].strip()) for line in lines)
+        return "; ".join(
+            line if re.search(r"'|\$(?!\(\()", line) else re.sub(r"^sysctl\b", "sysctl -e", line)
+            for line in commands
+            if line
+        )
+
+    def command(found: re.Match[str]) -> str:
+        return re.sub(r"[\w./-]*\bdefaults\.sh\b", settings, found[0], count=_MOST_CALLS)
+
+    return re.sub(r"`[^`]*`", command, bounded.read_text(script, MOST_BYTES), count=_MOST_CALLS)
+
+
 def program() -> Path:
     """Return the program that runs scripts.
 
@@ -143,7 +178,7 @@ def on_kernel(script: Path, kernel: Kernel, *, bound_s: float = BOUND_S) -> Outc
     SojournError
         If the script cannot be read, or the guest fails.
     """
-    text = bounded.read_text(script, MOST_BYTES)
+    text = read(script)
     try:
         answer = guest.run_program(program(), kernel, {"script.pkt": text}, "outcome.json", seed=_SEED, bound_s=bound_s)
     except guest.TooLongError:
@@ -161,7 +196,7 @@ def on_ours(script: Path, *, bound_s: float = BOUND_S) -> Outcome:
     SojournError
         If the script cannot be read, or the program fails.
     """
-    text = bounded.read_text(script, MOST_BYTES)
+    text = read(script)
     command = [str(program()), "ours"]
     try:
         done = subprocess.run(

@@ -415,9 +415,10 @@ impl Target for Kernel {
 fn first_missing(script: &Script) -> Option<(u32, Missing)> {
     for option in &script.options {
         let missing = match (option.name.as_str(), option.value.as_str()) {
-            ("mss" | "tolerance_usecs" | "tcp_ts_tick_usecs" | "send_omit_free", _) | ("ip_version", "ipv4") => {
-                continue;
-            }
+            ("mss" | "tolerance_usecs" | "tcp_ts_tick_usecs" | "send_omit_free", _)
+            | ("ip_version", "ipv4")
+            | ("local_ip", "192.168.0.1")
+            | ("remote_ip", "192.0.2.1") => continue,
             ("ip_version", value) => {
                 Missing::new(format!("--ip_version={value}"), "the packets here are those of IPv4")
             }

@@ -1,6 +1,6 @@
 //! The names of `tcp_info` that assertions may use, and their values.
 
-use crate::connection::Connection;
+use crate::connection::{Connection, LARGEST};
 use crate::value::Scalar;
 use crate::wire::state_number;
 use sojourn_tcp::{AccEcn, CaState, ConnectionState, EcnMode, Held, OptionSeen};
@@ -59,6 +59,7 @@ const FIELDS: &[Field] = &[
         c.endpoint.sender().ssthresh().map_or(UNBOUNDED, i64::from)
     }),
     ("tcpi_snd_mss", |c, _| i64::from(c.params.mss)),
+    ("tcpi_advmss", |_, _| i64::from(LARGEST)),
     ("tcpi_snd_wscale", |c, _| c.agreed.scale.map_or(0, i64::from)),
     ("tcpi_unacked", |c, _| {
         i64::from(c.endpoint.sender().outstanding().packets)

@@ -147,8 +147,7 @@ impl SendMemory {
     /// Whether the last piece, which ends at `end`, carries PSH: because the write ends (`whole`), because much has none,
     /// or because it has grown (`grows`) and had it before. Source: Linux `tcp_push`, `forced_push`.
     pub(crate) fn pushes(&mut self, end: u64, whole: bool, grows: bool, sizes: Sizes) -> bool {
-        let is_full = self.pieces.back().is_some_and(|piece| piece.1 - piece.0 >= sizes.goal());
-        let pushes = whole || is_full && end > self.pushed.max(1) + sizes.largest_window / 2;
+        let pushes = whole || end > self.pushed.max(1) + sizes.largest_window / 2;
         if pushes {
             self.pushed = end;
         }
