@@ -100,7 +100,7 @@ class Outcome:
 
 
 def read(script: Path) -> str:
-    """Return the text of a script, in which the commands of a `defaults.sh` that it calls stand in the place of the call.
+    """Return the text of a script, with the commands of a `defaults.sh` in the place of its call.
 
     That file is of the suite, beside the scripts: it sets what they have in common. Like all commands of scripts, those
     in it are known one by one, and no shell sees them. A setting that a kernel does not have is left out, as by a shell

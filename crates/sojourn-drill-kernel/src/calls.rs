@@ -359,13 +359,18 @@ fn send(call: &Call, fd: Option<Arc<OwnedFd>>) -> Result<Job, Trouble> {
     }))
 }
 
+/// Whether a `sendto` or `sendmsg` connects (TCP Fast Open).
+pub(crate) fn connects(call: &Call) -> bool {
+    let flags = int(call, if call.name == "sendmsg" { 2 } else { 3 });
+    flags.is_ok_and(|flags| flags & i64::from(libc::MSG_FASTOPEN) != 0)
+}
+
 fn send_message(call: &Call, fd: Option<Arc<OwnedFd>>) -> Result<Job, Trouble> {
     size(lengths(call).into_iter().fold(0, i64::saturating_add))?;
     let buffers: Vec<Vec<u8>> = lengths(call).into_iter().map(|n| vec![0; n.max(0) as usize]).collect();
     let flags = MsgFlags::from_bits_retain(int(call, 2)? as i32);
     // Who connects by it says where to.
-    let connects = flags.bits() & libc::MSG_FASTOPEN != 0;
-    let to = connects.then(|| SockaddrIn::from(SocketAddrV4::new(REMOTE, PORT)));
+    let to = connects(call).then(|| SockaddrIn::from(SocketAddrV4::new(REMOTE, PORT)));
     Ok(on(fd, move |fd| {
         let parts: Vec<IoSlice<'_>> = buffers.iter().map(|buffer| IoSlice::new(buffer)).collect();
         let n = sendmsg(fd.as_raw_fd(), &parts, &[], flags | MsgFlags::MSG_NOSIGNAL, to.as_ref());

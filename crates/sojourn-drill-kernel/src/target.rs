@@ -212,7 +212,7 @@ impl Kernel {
                 self.connecting.remove(&fd);
             }
             "connect" => self.begin_active(fd),
-            "sendto" if words.contains("MSG_FASTOPEN") => self.begin_active(fd),
+            "sendto" | "sendmsg" if calls::connects(call) => self.begin_active(fd),
             "listen" => self.listens = true,
             "close" => {
                 self.connecting.remove(&fd);

@@ -52,7 +52,8 @@ impl Host {
     /// Puts in what the buffer takes, piece by piece, and sends what may be sent. `goes_on` says whether the write had to
     /// wait. Answers how many bytes are left.
     ///
-    /// Source: Linux `tcp_sendmsg_locked`.
+    /// Source: Linux 6.1 `tcp_sendmsg_locked`. Deviation: later kernels fill a piece up from the next before it leaves
+    /// (`tcp_grow_skb`), and its PSH may go on to the end of the write.
     fn fill(&mut self, i: usize, limit: u64, write: Write, goes_on: bool, now: Time) -> u64 {
         let mut left = write.bytes;
         while left > 0 {
