@@ -107,8 +107,7 @@ impl Commands {
                 }
                 Ok(())
             }
-            ("true", _)
-            | ("tc", ["qdisc", "delete" | "del", "dev", device::NAME, "root"]) => Ok(()),
+            ("true", _) | ("tc", ["qdisc", "delete" | "del", "dev", device::NAME, "root"]) => Ok(()),
             ("ip", ["tcp_metrics", "flush", ..]) => {
                 device::forget_peers().map_err(|error| refused("ip tcp_metrics flush", &error))
             }
@@ -320,7 +319,10 @@ mod tests {
             ("grep root /etc/shadow", "/etc/shadow"),
             ("grep root /proc/net/../1/environ", "/proc/net/../1/environ"),
             ("nstat | tee x", "tee"),
-            ("echo 1 > /sys/module/tcp_cubic/../parameters/x", "/sys/module/tcp_cubic/../parameters/x"),
+            (
+                "echo 1 > /sys/module/tcp_cubic/../parameters/x",
+                "/sys/module/tcp_cubic/../parameters/x",
+            ),
             ("echo 1 > /etc/passwd", "/etc/passwd"),
             ("sysctl -q net.ipv4.tcp_nonsense=1", "net.ipv4.tcp_nonsense=1"),
         ] {

@@ -40,7 +40,9 @@ pub(crate) fn asks_about_memory(script: &Script) -> bool {
 fn option(option: &ScriptOption) -> Option<Missing> {
     match (option.name.as_str(), option.value.as_str()) {
         // Our TCP has no addresses.
-        ("mss" | "tolerance_usecs" | "tcp_ts_tick_usecs" | "local_ip" | "remote_ip", _) | ("ip_version", "ipv4") => None,
+        ("mss" | "tolerance_usecs" | "tcp_ts_tick_usecs" | "local_ip" | "remote_ip", _) | ("ip_version", "ipv4") => {
+            None
+        }
         ("ip_version", _) => Some(Missing::new(
             format!("--ip_version={}", option.value),
             "our headers are those of IPv4",

@@ -48,6 +48,9 @@ impl fmt::Display for Scalar {
     }
 }
 
+/// What a tuple itself counts for in that, so that few lie inside each other.
+const TUPLE: usize = 300;
+
 /// What Python answers with an error.
 pub(crate) fn wrong<T>(clause: impl Into<String>) -> Result<T, Trouble> {
     Err(Trouble::Wrong(clause.into()))
@@ -103,7 +106,7 @@ impl Scalar {
     fn size(&self) -> usize {
         match self {
             Self::Text(text) => text.len(),
-            Self::Tuple(all) => all.iter().fold(1, |sum, one| sum.saturating_add(one.size())),
+            Self::Tuple(all) => all.iter().fold(TUPLE, |sum, one| sum.saturating_add(one.size())),
             _ => 1,
         }
     }

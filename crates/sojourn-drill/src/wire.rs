@@ -74,7 +74,11 @@ pub(crate) fn segment(packet: &Packet, connection: &mut Connection, clocks: &Clo
     let mut segment = Segment {
         seq: u64::from(packet.start.wrapping_sub(peers)),
         ack: u64::from(ack),
-        len: if syn { 0 } else { packet.len.min(u32::from(u16::MAX)) as u16 },
+        len: if syn {
+            0
+        } else {
+            packet.len.min(u32::from(u16::MAX)) as u16
+        },
         flags,
         window: (window / WINDOW_UNIT).min(u64::from(u16::MAX)) as u16,
         window_rest: (window % WINDOW_UNIT) as u8,

@@ -78,7 +78,9 @@ impl Host {
                 more,
                 opens: grows,
                 // A new write takes PSH from what it adds to.
-                push: connection.memory.pushes(written + bytes, whole, grows && !is_first, sizes),
+                push: connection
+                    .memory
+                    .pushes(written + bytes, whole, grows && !is_first, sizes),
             };
             connection.write(piece, now);
             self.pump(i, now);

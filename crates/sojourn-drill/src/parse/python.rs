@@ -47,11 +47,14 @@ pub(super) struct Code<'a> {
     pub(super) rest: &'a str,
     /// How many brackets are open: in them, a line goes on in the next.
     open: u32,
+    /// How much was left where the statement begins.
+    begin: usize,
 }
 
 impl<'a> Code<'a> {
     pub(super) fn new(rest: &'a str) -> Self {
-        Self { rest, open: 0 }
+        let begin = rest.len();
+        Self { rest, open: 0, begin }
     }
 
     /// Skips what may stand between statements: also line ends, semicolons and comments.
@@ -121,13 +124,9 @@ impl<'a> Code<'a> {
     }
 
     pub(super) fn statement(&mut self) -> Read<Act> {
-        self.open = 0;
-        let before = self.rest;
+        (self.open, self.begin) = (0, self.rest.len());
         let act = self.act()?;
         self.blank();
-        if before.len() - self.rest.len() > LONGEST {
-            return unknown("a statement of more than 2000 bytes");
-        }
         if self.rest.is_empty() || self.rest.starts_with(['\n', '\r', ';', '#']) {
             return Ok(act);
         }
@@ -160,7 +159,7 @@ impl<'a> Code<'a> {
         let left = self.several()?;
         let Expr::Name(name) = left else {
             return if self.rest.starts_with('=') {
-                unknown("=")
+                unknown("a target of = that is no name")
             } else {
                 Ok(Act::Compute(left))
             };
@@ -168,7 +167,7 @@ impl<'a> Code<'a> {
         if !self.rest.starts_with("==") && self.takes("=") {
             let value = self.several()?;
             return if self.rest.starts_with('=') {
-                unknown("=")
+                unknown("more than one =")
             } else {
                 Ok(Act::Assign(name, value))
             };
@@ -325,12 +324,17 @@ impl<'a> Code<'a> {
         }
         if self.rest.starts_with(['.', '[', '(']) {
             // An attribute, a member, or a call of what is no name.
-            return unknown(&self.rest[..1]);
+            let sign = &self.rest[..1];
+            return unknown(format!("{sign}{}", Self::new(&self.rest[1..]).word()));
         }
         Ok(value)
     }
 
     fn atom(&mut self, depth: u32) -> Read<Expr> {
+        // What is longer is deeper than a stack, too.
+        if self.begin - self.rest.len() > LONGEST {
+            return unknown("a statement of more than 2000 bytes");
+        }
         match self.rest.chars().next() {
             Some('(') => {
                 self.rest = &self.rest[1..];

@@ -172,23 +172,26 @@ fn expressions_have_the_values_of_python() {
 #[test]
 fn what_is_not_known_of_python_is_named() {
     let deep = format!("{}1", "(".repeat(10_000));
+    let long = format!("0{}", " + 1".repeat(200_000));
     for (text, word) in [
         ("import os", "import"),
         ("if x: pass", "if"),
         ("__import__('os').system('id')", "__import__()"),
         ("open('/etc/passwd')", "open()"),
-        ("'{}'.format(x)", "."),
+        ("'{}'.format(x)", ".format"),
         ("[x for x in (1, 2)]", "for"),
         ("lambda: x", "lambda"),
-        ("x[0]", "["),
+        ("x[-1]", "["),
+        ("a, b = 1, 2", "a target of = that is no name"),
         ("{1: 2}", "{"),
         ("print x", "print without parentheses"),
         ("print(x, end='')", "end="),
-        ("a = b = x", "="),
+        ("a = b = x", "more than one ="),
         ("'a' * 1000000000", "a text or tuple that is repeated"),
         ("'%999999999d' % x", "a width of more than 100"),
         ("9 ** 9 ** 9", "an integer beyond 127 bits"),
         ("1 << 1000000", "an integer beyond 127 bits"),
+        (long.as_str(), "a statement of more than 2000 bytes"),
         (deep.as_str(), "more than 32 parentheses inside each other"),
     ] {
         match value(text) {
