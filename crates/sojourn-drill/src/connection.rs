@@ -29,6 +29,7 @@ pub(crate) struct Agreed {
 
 /// What an application writes.
 #[derive(Clone, Copy, Debug)]
+#[expect(clippy::struct_excessive_bools, reason = "independent facts")]
 pub(crate) struct Write {
     pub(crate) bytes: u64,
     /// It ends a record (`MSG_EOR`).

@@ -117,7 +117,9 @@ impl Expr {
             }
             Self::Chain(first, rest) => {
                 first.each_name(tell);
-                rest.iter().for_each(|(_, operand)| operand.each_name(tell));
+                for (_, operand) in rest {
+                    operand.each_name(tell);
+                }
             }
             Self::Choice(parts) => parts.iter().for_each(|part| part.each_name(tell)),
             Self::Tuple(list) | Self::Call(_, list) => list.iter().for_each(|one| one.each_name(tell)),

@@ -406,15 +406,15 @@ impl<'a, T: Target> Runner<'a, T> {
             values.extend(value.or_else(field).map(|value| cut(&format!("{word} is {value}"))));
         });
         values.dedup();
-        let mut clause = if values.is_empty() {
+        let clause = if values.is_empty() {
             "it is false".into()
         } else {
             values.join(" and ")
         };
-        if let Some(Ok(Scalar::Text(text))) = message.map(|message| self.value(message, line, "a message")) {
-            clause += &format!(" ({})", cut(&text));
+        match message.map(|message| self.value(message, line, "a message")) {
+            Some(Ok(Scalar::Text(text))) => format!("{clause} ({})", cut(&text)),
+            _ => clause,
         }
-        clause
     }
 
     /// Seconds since the script began.

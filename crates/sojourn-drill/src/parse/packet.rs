@@ -39,7 +39,7 @@ pub(super) fn packet(i: &mut &str, action: fn(Packet) -> Action) -> ModalResult<
         return Ok(Action::Foreign { word, rest, arrives });
     }
     let before = *i;
-    packet.flags = letters(flags(i)?);
+    packet.flags = letters(&flags(i)?);
     if packet.flags.is_empty() || skip(i, ">") {
         // Numbers of ports.
         let ports = before.trim_start_matches(|c: char| c.is_ascii_digit()).trim_start();
@@ -96,7 +96,7 @@ fn flags(i: &mut &str) -> ModalResult<String> {
 }
 
 /// The flags, with the letters of the ACE field in place of its number.
-fn letters(flags: String) -> String {
+fn letters(flags: &str) -> String {
     let ace = flags.chars().find_map(|c| c.to_digit(8)).unwrap_or(0);
     let mut letters: String = flags.chars().filter(|c| !c.is_ascii_digit()).collect();
     let bits = [(4, 'A'), (2, 'W'), (1, 'E')];

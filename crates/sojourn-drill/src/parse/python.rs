@@ -454,13 +454,12 @@ fn text(inner: &str, raw: bool) -> Read<Expr> {
     while let Some(c) = chars.next() {
         match (c, raw) {
             ('\\', false) => match chars.next() {
+                Some('\n') | None => {}
                 Some('n') => text.push('\n'),
                 Some('t') => text.push('\t'),
-                Some('\n') => {}
                 Some(c @ ('\\' | '\'' | '"')) => text.push(c),
                 Some(c) if c.is_ascii_alphanumeric() => return unknown(format!("\\{c}")),
                 Some(c) => text.extend(['\\', c]),
-                None => {}
             },
             _ => text.push(c),
         }
