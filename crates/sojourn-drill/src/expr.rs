@@ -204,8 +204,8 @@ impl Statement {
 pub struct Assigned<'a>(BTreeSet<&'a str>);
 
 impl<'a> Assigned<'a> {
-    /// The first thing of these statements that is not known, with its line: a part of Python, or a name that is neither
-    /// the script's own nor known to `missing`.
+    /// The first thing of these statements that is not known, with its line: a part of Python, or a name that is
+    /// neither the script's own nor known to `missing`.
     pub fn first_missing(
         &mut self,
         statements: &'a [Statement],

@@ -1,5 +1,5 @@
-//! The memory of a send buffer: the pieces that writes make, which say where PSH is, and what a write may put in if the
-//! application has set the size (`SO_SNDBUF`).
+//! The memory of a send buffer: the pieces that writes make, which say where PSH is, and what a write may put in if
+//! the application has set the size (`SO_SNDBUF`).
 //!
 //! Linux keeps what is written in pieces. A piece grows as long as it is not sent, and is cut where segmentation offload
 //! cuts what leaves (which TCP always reckons with, even if the device has none). Each takes its payload and a head. A new piece is begun as long as all together are below the limit;
@@ -144,8 +144,8 @@ impl SendMemory {
         grows
     }
 
-    /// Whether the last piece, which ends at `end`, carries PSH: because the write ends (`whole`), because much has none,
-    /// or because it has grown (`grows`) and had it before. Source: Linux `tcp_push`, `forced_push`.
+    /// Whether the last piece, which ends at `end`, carries PSH: because the write ends (`whole`), because much has
+    /// none, or because it has grown (`grows`) and had it before. Source: Linux `tcp_push`, `forced_push`.
     pub(crate) fn pushes(&mut self, end: u64, whole: bool, grows: bool, sizes: Sizes) -> bool {
         let pushes = whole || end > self.pushed.max(1) + sizes.largest_window / 2;
         if pushes {
