@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import tomllib
+from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 
@@ -35,6 +36,17 @@ ENDINGS = {
         "{}:7: failed: expected P. 1:501(500) ack 2, but P. 1:501(500) ack 1 came"
     ),
     "+0 %{ assert tcpi_snd_cwnd == 11 }%\n": "{}:6: failed: expected tcpi_snd_cwnd == 11, but tcpi_snd_cwnd is 10",
+    "+0 %{ n = 9; print('at most', n, '\x1b[2J'); assert tcpi_snd_cwnd <= n, '%d%%' % n }%\n": (
+        "{0}:6: printed at most 9 \\x1b[2J\n"
+        "{0}:6: failed: expected tcpi_snd_cwnd <= n, but tcpi_snd_cwnd is 10 and n is 9 (9%)"
+    ),
+    "+0 %{ import os }%\n": (
+        "{}:6: not applicable: it needs import, and this part of Python is not known to sojourn-drill"
+    ),
+    "+0 < F .\t1:1 (0)  ack\t1  win  9\n+0 > .  1 : 1 (0)\n ack 2\n": "{}: passed",
+    "+0 < [ect01] . 1:1(0) ack 1\n+0 ?\n": (
+        "{}:6: not applicable: it needs ect01, and this word of a segment is not known to sojourn-drill"
+    ),
     "+0 read(3, ..., 10) = 10\n": "{}:6: failed: expected an answer of read, but it still waits",
     "* > P. 1:2(1) ack 1\n": "{}:6: failed: expected P. 1:2(1) ack 1, but nothing came ever",
     "+0 read(9, ..., 10) = 10\n": "{}:6: failed: expected read = 10, but it answered -1 EBADF",
@@ -63,8 +75,8 @@ def test_a_line_says_what_became_of_a_script(
     sentence = ENDINGS[ending].format(script)
     bad = ": failed" in sentence or ": damaged" in sentence
     done = inside("kernel", "drill", str(script), status=int(bad))
-    first, summary = done.stdout.splitlines()  # type: ignore[attr-defined]
-    assert first == sentence
+    *lines, summary = done.stdout.splitlines()  # type: ignore[attr-defined]
+    assert "\n".join(lines) == sentence
     assert summary.startswith(f"Linux {virtual_kernel.release}: ")
 
 
@@ -117,6 +129,19 @@ def test_our_own_tcp_runs_scripts_too(inside: Callable[..., object]) -> None:
     assert found["failed"] == found["damaged"] == found["not_applicable"] == 0
 
 
+def test_scripts_below_a_folder_are_found_and_links_and_hidden_folders_are_not_searched(tmp_path: Path) -> None:
+    (tmp_path / "b/c/d.pkt").mkdir(parents=True)
+    (tmp_path / ".git").mkdir()
+    wanted = [tmp_path / name for name in ("a.pkt", "b/a.pkt", "b/c/a.pkt", "b/c/d.pkt/a.pkt", "z.pkt")]
+    for path in (*wanted, tmp_path / ".git/a.pkt", tmp_path / "b/a.txt", tmp_path / ".pkt"):
+        path.write_text("")
+    (tmp_path / "b/up").symlink_to(tmp_path)
+    (tmp_path / "b/up.pkt").symlink_to(tmp_path)
+    (tmp_path / "itself").symlink_to("itself")
+    (tmp_path / "b/link.pkt").symlink_to(tmp_path / "a.pkt")
+    assert drill.scripts([tmp_path]) == sorted([*wanted, tmp_path / "b/link.pkt"])
+
+
 @pytest.mark.usefixtures("runner")
 def test_what_is_no_script_is_refused_in_one_sentence(tmp_path: Path, inside: Callable[..., object]) -> None:
     (tmp_path / "empty").mkdir()
@@ -158,7 +183,49 @@ def test_the_table_of_the_kernels_scripts_is_what_comes(virtual_kernel: Kernel) 
         assert found.outcome == one["outcomes"][series]["outcome"], found.sentence()
 
 
-def test_the_page_of_conformance_is_that_of_its_data() -> None:
-    made = conformance.page(json.loads(conformance.DATA.read_text()))
-    assert made == conformance.PAGE.read_text()
+@pytest.mark.parametrize("suite", conformance.SUITES)
+def test_a_page_of_conformance_is_that_of_its_data(suite: str) -> None:
+    found = conformance.SUITES[suite]
+    data = json.loads(found.data.read_text())
+    made = conformance.page(found, data)
+    assert made == found.page.read_text()
     assert "not explained yet" not in made
+    count = Counter(one["outcomes"]["ours"]["outcome"] for one in data["scripts"])
+    assert count[drill.PASSED] >= 9 * count[drill.FAILED]
+    assert count[drill.DAMAGED] == 0
+
+
+@pytest.mark.usefixtures("runner")
+def test_the_table_of_the_public_suite_is_what_comes() -> None:
+    """Only where that suite is: `SOJOURN_PACKETDRILL_GOOGLE` names its folder."""
+    folder = os.environ.get("SOJOURN_PACKETDRILL_GOOGLE")
+    table = json.loads(conformance.SUITES["google"].data.read_text())
+    assert len(table["scripts"]) == 162
+    for one in table["scripts"] if folder else []:
+        found = drill.on_ours(Path(str(folder)) / one["script"])
+        assert found.outcome == one["outcomes"]["ours"]["outcome"], found.sentence()
+
+
+@pytest.mark.usefixtures("runner")
+def test_the_settings_of_a_suite_are_read_and_no_shell_runs(tmp_path: Path) -> None:
+    """A script of our own, whose SYN has timestamps or not by a file beside it."""
+    (tmp_path / "tcp").mkdir()
+    (tmp_path / "common").mkdir()
+    script, settings = tmp_path / "tcp/one.pkt", tmp_path / "common/defaults.sh"
+    script.write_text(
+        "`../common/defaults.sh`\n0 socket(..., SOCK_STREAM|SOCK_NONBLOCK, IPPROTO_TCP) = 3\n"
+        "+0 connect(3, ..., ...) = -1 EINPROGRESS\n+0 > S 0:0(0) <mss 1460,nop,nop,sackOK,nop,wscale 8>\n"
+    )
+    assert drill.on_ours(script).outcome == drill.FAILED
+    settings.write_text("#!/bin/bash\n# no timestamps\nsysctl -q net.ipv4.tcp_timestamps=0 > /dev/null 2>&1\n")
+    assert drill.on_ours(script).outcome == drill.PASSED
+    for line, needs in (
+        ("touch reached", "touch"),
+        ("sysctl -q net.ipv4.tcp_ecn=`id -u`", "net.ipv4.tcp_ecn=id -u"),
+        ("sysctl -q net.ipv4.tcp_ecn=$(id -u)", "net.ipv4.tcp_ecn=$(id"),
+    ):
+        settings.write_text(line)
+        assert drill.on_ours(script).needs == needs
+    settings.write_text("#" * 20_000)
+    with pytest.raises(SojournError, match="must have at most 16384"):
+        drill.on_ours(script)

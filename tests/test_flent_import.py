@@ -57,6 +57,11 @@ def changed(**parts: Any) -> dict[str, Any]:
     return {**SMALL, **parts}
 
 
+def stated(meta: Any) -> bytes:
+    """Return a file that says this of its series."""
+    return json.dumps(changed(metadata={**SMALL["metadata"], "SERIES_META": meta})).encode()
+
+
 def test_series_become_rows_with_time_0_where_the_flows_begin(tmp_path: Path) -> None:
     read = flent.read(put(tmp_path, SMALL))
     assert dict(read.series.schema) == SERIES_SCHEMA
@@ -71,7 +76,9 @@ def test_summary_is_of_the_measured_window(tmp_path: Path) -> None:
     rows = {row["name"]: row for row in flent.read(put(tmp_path, SMALL)).summary().to_dicts()}
     # From 0 to 0.6 s: 20, 30 and 40 ms, and one missing.
     ping = rows["Ping (ms) ICMP"]
-    assert (ping["count"], ping["mean"], ping["median"], ping["min"], ping["max"]) == (3, 30.0, 30.0, 20.0, 40.0)
+    assert (ping["count"], ping["median"], ping["min"], ping["max"]) == (3, 30.0, 20.0, 40.0)
+    # But the mean is of the whole test, as Flent has it.
+    assert ping["mean"] == pytest.approx(22.0)
     assert ping["p95"] == pytest.approx(39.0)
     assert (ping["metric"], ping["unit"]) == ("rtt_ms", "ms")
     assert rows["TCP upload"]["mean"] == 2.5
@@ -159,6 +166,20 @@ REFUSED: dict[str, tuple[bytes, list[str]]] = {
     ),
     "a long name": (json.dumps(changed(results={"a" * 1001: [1] * 6})).encode(), ["1001 characters", "at most 1000"]),
     "a long name of no list": (json.dumps(changed(results={"a" * 900: 5})).encode(), ["results['aaa", "a list"]),
+    "means in a list": (stated([]), ["metadata.SERIES_META", "a list", "an object"]),
+    "a mean in words": (
+        stated({"TCP upload": {"MEAN_VALUE": "fast"}}),
+        ["metadata.SERIES_META['TCP upload'].MEAN_VALUE", "'fast'", "a number or null"],
+    ),
+    "samples in a list": (json.dumps(changed(raw_values=[])).encode(), ["raw_values", "a list", "an object"]),
+    "samples of a word": (
+        json.dumps(changed(raw_values={"TCP upload": "x"})).encode(),
+        ["raw_values['TCP upload']", "a string", "a list of objects"],
+    ),
+    "a sample in words": (
+        json.dumps(changed(raw_values={"TCP upload": [{"val": "fast"}]})).encode(),
+        ["raw_values['TCP upload']", "'fast'", "numbers or null"],
+    ),
     "half a character": (
         b'{"version": 4, "x_values": [], "results": {"\\ud800": []}, "metadata": {}}',
         ["results", "ud800", "no text"],

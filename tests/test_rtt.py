@@ -158,7 +158,41 @@ def test_captures_of_different_traffic_have_nothing_in_common(
     client, _, _ = captures
     (tmp_path / "empty.pcap").write_bytes(struct.pack("<IHHiIII", 0xA1B23C4D, 2, 4, 0, 0, 96, 1))
     done = cli("rtt", str(client), "empty.pcap", status=1)
-    assert "no packet is in both" in done.stderr
+    assert done.stderr.endswith(f"no packet is in both {client} and empty.pcap: empty.pcap has no packets\n")
+
+
+def _blocks(order: str, *blocks: tuple[int, bytes]) -> bytes:
+    """Return a section of pcapng in a byte order, with an interface of Ethernet."""
+    section = (0x0A0D0D0A, struct.pack(order + "IHHq", 0x1A2B3C4D, 1, 0, -1))
+    every = (section, (1, struct.pack(order + "HHI", 1, 0, 0)), *blocks)
+    return b"".join(
+        struct.pack(order + "II", kind, 12 + len(body)) + body + struct.pack(order + "I", 12 + len(body))
+        for kind, body in every
+    )
+
+
+@pytest.mark.parametrize("order", "<>")
+def test_packets_that_cannot_be_compared_are_the_reason(
+    order: str, captures: tuple[Path, Path, dict[str, Any]], cli: Cli, tmp_path: Path
+) -> None:
+    client, server, _ = captures
+    simple = (3, struct.pack(order + "I", 4) + b"abcd")
+    foreign = (6, struct.pack(order + "IIIII", 7, 0, 0, 4, 4) + b"abcd")
+    custom = (0xBAD, struct.pack(order + "I", 32473) + b"abcd")
+    (tmp_path / "a.pcapng").write_bytes(_blocks(order, simple, simple, foreign, custom))
+    why = (
+        "a.pcapng has 4 packets, of which 2 have no time stamp and 1 are of an interface that is not described "
+        "and 1 are in a custom block"
+    )
+    for other, more in ((str(client), ""), ("a.pcapng", f"; {why}")):
+        done = cli("rtt", "a.pcapng", other, status=1)
+        assert done.stderr == f"sojourn: no packet is in both a.pcapng and {other}: {why}{more}\n"
+    assert "skipped: no time" in done.stdout
+    # Of flows that were not asked for, and where the reason is not known.
+    done = cli("rtt", str(client), str(server), "--port", "1", status=1)
+    assert f"{server} has " in done.stderr
+    assert "of which" in done.stderr
+    assert "are of flows that were not asked for" in done.stderr
 
 
 def test_a_cut_capture_is_used_up_to_there(

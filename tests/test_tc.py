@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import os
 import random
+import re
 import shutil
 import struct
 from collections import Counter
@@ -17,6 +18,7 @@ from pathlib import Path
 
 import pytest
 
+import sojourn
 from sojourn import _native
 from sojourn.errors import ParamError, SojournError
 from sojourn.kernel import boot
@@ -24,6 +26,7 @@ from sojourn.kernel.find import find
 from tests import optional
 from tests.tc import guest
 from tests.tc.lines import line
+from tests.tc.trees import TREES
 
 LINES = int(os.environ.get("SOJOURN_TC_LINES", "300"))
 INSTALLED = shutil.which("tc") or shutil.which("/usr/sbin/tc")
@@ -103,3 +106,49 @@ def test_a_kernel_has_the_same_by_tc_and_by_netlink(series: str, tc: str | None,
     legal = outcomes["the same"] + outcomes["refused, though legal"]
     assert outcomes["refused, though legal"] <= max(1, legal // 100)
     assert legal >= 0.8 * LINES
+
+
+@pytest.mark.parametrize("name", TREES)
+def test_trees_of_programs_run_at_their_rate(name: str) -> None:
+    text, size = TREES[name]
+    flood = {"name": "udp", "direction": "up", "protocol": "udp", "rate": "20mbit"}
+    # In a minute the depth of a bucket and the first round trip come to less than 0.1 %.
+    link = {"up": "100mbit", "down": "100mbit", "rtt": "20ms", "duration": "60s"}
+    keys = {"experiment": "flood", "qdisc_up": text, "flows": [flood], **link}
+    run = sojourn.run(sojourn.Scenario.from_json(json.dumps(keys)))
+    # A packet of 1514 bytes carries 1472.
+    assert run.summary["goodput_up_mbit"] == pytest.approx(10 * 1472 / size, rel=0.002)
+
+
+def test_what_tc_prints_of_trees_says_the_same(tmp_path: Path) -> None:
+    if INSTALLED is None:
+        optional.TC.skip()
+    try:
+        kernel = find("6.1")
+    except (ParamError, SojournError) as error:
+        optional.KERNEL.skip(error)
+    assert kernel.path is not None
+    # The kernel of the guest has no device of several queues, and its clock gives other depths where none is said.
+    trees = {name: text for name, (text, _) in TREES.items() if " mq" not in text and "wonder" not in name}
+    lines = ["mount -t proc proc /proc"]
+    for number, text in enumerate(trees.values()):
+        lines.append(f"ip link add d{number} type dummy; ip link set d{number} up")
+        lines += text.replace("dev X", f"dev d{number}").strip().splitlines()
+        lines.append(f"echo =; tc -d qdisc show dev d{number}; tc -d class show dev d{number}")
+        lines.append(f"tc filter show dev d{number}")
+    output = "\n".join(boot.boot(kernel.path, "\n".join(lines), tmp_path / "boot", boot.arguments(1), patience_s=60))
+    printed = output.split("=\n")[1:]
+    assert len(printed) == len(trees), output
+    for text, shown in zip(trees.values(), printed, strict=True):
+        # The class that others stand on has no use for its quantum, and tc does not print it. It prints what cake has
+        # by default.
+        shown = shown.replace("triple-isolate nonat nowash no-ack-filter split-gso rtt 100ms", "")
+        texts = (_native.expand_qdisc(one, RATE) for one in (text, shown))
+        ours, theirs = (re.sub(r"(classid 1:1 [^;]*) quantum \d+", r"\1", one).split() for one in texts)
+        # A depth is whole ticks in a kernel: up to a microsecond of a rate.
+        assert [weight(word) for word in theirs] == pytest.approx([weight(word) for word in ours], rel=0.005), shown
+
+
+def weight(word: str) -> float:
+    """Return a number as such, and the same one for each other word."""
+    return float(word) if word.replace(".", "").isdigit() else float(sum(word.encode()))

@@ -1,11 +1,14 @@
-"""Run the packetdrill scripts of Linux 7.3 on three kernels and on Sojourn's TCP, and write docs/conformance.md.
+"""Run packetdrill scripts on kernels and on Sojourn's TCP, and write the pages of conformance.
 
-    python -m tools.conformance FOLDER   runs the scripts of tools/testing/selftests/net/packetdrill of a kernel's
-                                         source, and writes docs/data/conformance.json and the page
-    python -m tools.conformance          writes the page from docs/data/conformance.json alone
+    python -m tools.conformance --folder DIR                 runs the scripts of Linux 7.3, which are in DIR
+                                                             (tools/testing/selftests/net/packetdrill of its source),
+                                                             and writes docs/data/conformance.json and the page
+    python -m tools.conformance --suite google --folder DIR  does so for those of google/packetdrill (gtests/net/tcp),
+                                                             with docs/data/conformance-google.json and its page
+    python -m tools.conformance                              writes both pages from the data alone
 
-The reasons of failures are in docs/data/conformance.toml, and for our TCP in crates/sojourn-drill/data/linux-7.3.toml.
-tests/test_drill.py says whether the page is current.
+The reasons of failures are in docs/data/conformance.toml, and of Linux's scripts on our TCP in
+crates/sojourn-drill/data/linux-7.3.toml. tests/test_drill.py says whether the pages are current.
 """
 
 import json
@@ -13,49 +16,99 @@ import subprocess
 import sys
 import tomllib
 from argparse import ArgumentParser, RawDescriptionHelpFormatter
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 Json = dict[str, Any]
 
 ROOT = Path(__file__).resolve().parents[1]
-DATA = ROOT / "docs/data/conformance.json"
 REASONS = ROOT / "docs/data/conformance.toml"
 OURS = ROOT / "crates/sojourn-drill/data/linux-7.3.toml"
-PAGE = ROOT / "docs/conformance.md"
-KERNELS = ("6.1", "6.12", "7.3")
-COLUMNS = (*KERNELS, "ours")
-WORDS = ("passed", "failed", "not applicable")
+WORDS = ("passed", "failed", "damaged", "not applicable")
 FORMAT = "sojourn-conformance/1"
-WIDTH = 120
 
-HEAD = """# Conformance of TCP
+HEAD = """# {title}
 
 <!-- Written by tools/conformance.py; do not edit. -->
 
+{about}"""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Suite:
+    """A suite of scripts, and the page of what became of them."""
+
+    #: How its files are named.
+    name: str
+    title: str
+    about: str
+    kernels: tuple[str, ...]
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """What its scripts are run on."""
+        return (*self.kernels, "ours")
+
+    @property
+    def data(self) -> Path:
+        """Where the outcomes are."""
+        return ROOT / f"docs/data/{self.name}.json"
+
+    @property
+    def page(self) -> Path:
+        """The page."""
+        return ROOT / f"docs/{self.name}.md"
+
+
+SUITES = {
+    "linux": Suite(
+        name="conformance",
+        title="Conformance of TCP",
+        about="""\
 packetdrill is the conformance suite of Linux's TCP. A script says which segments arrive and which calls an application
 makes, and which segments must leave and when. These are the scripts of Linux 7.3
 (`tools/testing/selftests/net/packetdrill`). They were run in guests of three kernels in virtual time
-([how](kernel.md#packetdrill-scripts)), and against Sojourn's own TCP. Only IPv4 was tested.
-"""
+([how](kernel.md#packetdrill-scripts)), and against Sojourn's own TCP. Only IPv4 was tested. The public suite, from
+which they come, has [a page of its own](conformance-google.md).
+""",
+        kernels=("6.1", "6.12", "7.3"),
+    ),
+    "google": Suite(
+        name="conformance-google",
+        title="Conformance of TCP: the scripts of google/packetdrill",
+        about="""\
+These are the 162 scripts of [google/packetdrill](https://github.com/google/packetdrill) (`gtests/net/tcp`, commit
+2c4001c), which are older than [those in Linux](conformance.md) and more. They were run in guests of two kernels in
+virtual time, and against Sojourn's own TCP. Who has the suite runs it again:
+
+    python -m tools.conformance --suite google --folder ~/packetdrill/gtests/net/tcp
+
+The settings that its scripts have in common are read from its `defaults.sh`; no shell runs.
+""",
+        kernels=("6.1", "7.3"),
+    ),
+}
 
 
-def run(folder: Path) -> Json:
+def run(suite: Suite, folder: Path) -> Json:
     """Run the scripts everywhere, and return what became of them."""
     tested: Json = {}
     scripts: dict[str, Json] = {}
-    for column in COLUMNS:
+    files = sorted(folder.rglob("*.pkt"))
+    for column in suite.columns:
         where = ["--ours"] if column == "ours" else ["--kernel", column]
-        words = [sys.executable, "-m", "sojourn", "kernel", "drill", "--json", *where, str(folder)]
+        words = [sys.executable, "-m", "sojourn", "kernel", "drill", "--json", *where, *map(str, files)]
         done = subprocess.run(words, stdout=subprocess.PIPE, text=True, check=False)
         if done.returncode not in (0, 1):
             sys.exit(2)
         found = json.loads(done.stdout)
         tested[column] = found["tested"]
         for one in found["scripts"]:
-            scripts.setdefault(Path(one.pop("script")).name, {})[column] = plain(one)
+            script = Path(one.pop("script")).relative_to(folder).as_posix()
+            scripts.setdefault(script, {})[column] = plain(one)
     made = [{"script": name, "outcomes": outcomes} for name, outcomes in sorted(scripts.items())]
-    return {"format": FORMAT, "kernels": list(KERNELS), "tested": tested, "scripts": made}
+    return {"format": FORMAT, "kernels": list(suite.kernels), "tested": tested, "scripts": made}
 
 
 def plain(one: Json) -> Json:
@@ -80,40 +133,44 @@ def reasons() -> dict[tuple[str, str], str]:
     return found
 
 
-def page(data: Json) -> str:
+def page(suite: Suite, data: Json) -> str:
     """Return the page."""
-    lines = [HEAD, "## Outcomes", "", f"| | {' | '.join(data['tested'][column] for column in COLUMNS)} |"]
-    lines.append("|---|" + "---:|" * len(COLUMNS))
+    columns = suite.columns
+    lines = [HEAD.format(title=suite.title, about=suite.about), "## Outcomes", ""]
+    lines.append(f"| | {' | '.join(data['tested'][column] for column in columns)} |")
+    lines.append("|---|" + "---:|" * len(columns))
     for word in WORDS:
-        counts = (sum(one["outcomes"][column]["outcome"] == word for one in data["scripts"]) for column in COLUMNS)
+        counts = [sum(one["outcomes"][column]["outcome"] == word for one in data["scripts"]) for column in columns]
+        if word == "damaged" and not any(counts):
+            continue
         lines.append(f"| {word} | {' | '.join(map(str, counts))} |")
     why = reasons()
     lines += ["", "## What failed", "", "| script | on | what came | why |", "|---|---|---|---|"]
     for one in data["scripts"]:
         same: dict[tuple[str, str], list[str]] = {}
-        for column in COLUMNS:
+        for column in columns:
             found = one["outcomes"][column]
-            if found["outcome"] == "failed":
+            if found["outcome"] in ("failed", "damaged"):
                 reason = why.get((one["script"], column), "not explained yet")
                 same.setdefault((found["why"], reason), []).append(column)
-        for (what, reason), columns in same.items():
-            lines.append(f"| {cell(one['script'])} | {', '.join(columns)} | {cell(what)} | {text(reason)} |")
-    lines += ["", "## What was not applicable", "", "| what a script needs | 6.1 | 6.12 | 7.3 | ours |"]
-    lines.append("|---|" + "---:|" * len(COLUMNS))
+        for (what, reason), where in same.items():
+            lines.append(f"| {cell(one['script'])} | {', '.join(where)} | {cell(what)} | {text(reason)} |")
+    lines += ["", "## What was not applicable", "", f"| what a script needs | {' | '.join(columns)} |"]
+    lines.append("|---|" + "---:|" * len(columns))
     needs: dict[str, dict[str, int]] = {}
     for one in data["scripts"]:
-        for column in COLUMNS:
+        for column in columns:
             found = one["outcomes"][column]
             if found["outcome"] == "not applicable":
-                count = needs.setdefault(found["why"].removeprefix("it needs "), dict.fromkeys(COLUMNS, 0))
+                count = needs.setdefault(found["why"].removeprefix("it needs "), dict.fromkeys(columns, 0))
                 count[column] += 1
     for what, count in sorted(needs.items()):
         need, _, because = what.partition(", and ")
-        cells = " | ".join(str(count[column] or "") for column in COLUMNS)
+        cells = " | ".join(str(count[column] or "") for column in columns)
         lines.append(f"| {cell(need)}: {text(because)} | {cells} |")
-    lines += ["", "## All scripts", "", f"| script | {' | '.join(COLUMNS)} |", "|---|" + "---|" * len(COLUMNS)]
+    lines += ["", "## All scripts", "", f"| script | {' | '.join(columns)} |", "|---|" + "---|" * len(columns)]
     for one in data["scripts"]:
-        cells = " | ".join(one["outcomes"][column]["outcome"] for column in COLUMNS)
+        cells = " | ".join(one["outcomes"][column]["outcome"] for column in columns)
         lines.append(f"| {cell(one['script'])} | {cells} |")
     return "\n".join(lines) + "\n"
 
@@ -131,13 +188,17 @@ def text(words: str) -> str:
 def main() -> None:
     """Do what the command line says."""
     parser = ArgumentParser(prog="conformance", description=__doc__, formatter_class=RawDescriptionHelpFormatter)
-    parser.add_argument("folder", metavar="FOLDER", nargs="?", type=Path)
-    folder: Path | None = parser.parse_args().folder
+    parser.add_argument("--suite", choices=SUITES, default="linux", help="which scripts DIR has (default: linux)")
+    parser.add_argument("--folder", metavar="DIR", type=Path, help="where the scripts are, also in folders below it")
+    args = parser.parse_args()
+    folder: Path | None = args.folder
     if folder is not None:
-        if not folder.is_dir():
+        if not any(folder.rglob("*.pkt")):
             parser.error(f"folder is {folder}, but must be a folder of scripts")
-        DATA.write_text(json.dumps(run(folder), indent=1) + "\n")
-    PAGE.write_text(page(json.loads(DATA.read_text())))
+        suite = SUITES[args.suite]
+        suite.data.write_text(json.dumps(run(suite, folder), indent=1) + "\n")
+    for suite in SUITES.values():
+        suite.page.write_text(page(suite, json.loads(suite.data.read_text())))
 
 
 if __name__ == "__main__":

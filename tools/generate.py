@@ -62,6 +62,9 @@ RECORD_PAGE_HEAD = """# Record of a run
 `sojourn run ... --json` prints one JSON object, and a store keeps one for each run. In Python it is `Run.record`, and
 `sojourn.record` has its types. Keys may be added, but are never renamed. Numbers are of the measured window, which
 begins after `lead`. Two runs of one scenario and seed differ in `cost.wall_s` and `cost.peak_rss_mb` only.
+
+A value that was not measured is `null`, never a number. Records of earlier versions have 0 in its place, or 1 of a
+fairness; when such a record is read, its counts say so, and the value is `null` too.
 """
 
 PAGE_HEAD = """# Keys of a scenario

@@ -29,7 +29,7 @@ fn read(source: impl Read + Send, mut each: impl FnMut(Found, &[u8])) -> Result<
             }
             Ok(None) => {
                 assert_eq!(reader.records(), records);
-                return Ok(reader.untimed());
+                return Ok(reader.skipped().total());
             }
             Err(error) => return Err(error),
         }

@@ -7,8 +7,10 @@ boots in a fraction of a second, and waits of a script take no time, because its
 from __future__ import annotations
 
 import json
+import os
+import re
 import subprocess
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -22,12 +24,30 @@ FORMAT = "sojourn-drill/1"
 PASSED, FAILED, DAMAGED, NOT_APPLICABLE = WORDS = ("passed", "failed", "damaged", "not applicable")
 #: The longest script, bytes; as in the parser.
 MOST_BYTES = 1 << 20
+#: The longest file of common settings, bytes, and how many of a script's commands may call one.
+_MOST_SETTINGS, _MOST_CALLS = 16 << 10, 4
 #: How the names of scripts end.
 SUFFIX = ".pkt"
 #: How long a guest may take, seconds of this machine's clock. Most scripts take 0.2.
 BOUND_S = 60.0
 #: The guest's random numbers: the kernel's first sequence numbers and clocks are drawn from them.
 _SEED = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Printed:
+    """What a `print` of a script's Python wrote.
+
+    Attributes
+    ----------
+    line
+        Line of the script, from 1.
+    text
+        Its text; the program bounds how long, and how many.
+    """
+
+    line: int
+    text: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,6 +66,8 @@ class Outcome:
         Of one that failed or is damaged: what it expects, and what came.
     needs, why
         Of one that is not applicable: the word, and why there is nothing for it.
+    printed
+        What the script's Python printed.
     """
 
     script: str
@@ -55,6 +77,7 @@ class Outcome:
     got: str | None = None
     needs: str | None = None
     why: str | None = None
+    printed: tuple[Printed, ...] = ()
 
     @property
     def is_bad(self) -> bool:
@@ -74,7 +97,39 @@ class Outcome:
 
     def as_json(self) -> dict[str, Any]:
         """Return what is known of it."""
-        return {name: value for name, value in asdict(self).items() if value is not None}
+        return {name: value for name, value in asdict(self).items() if value not in (None, ())}
+
+
+def read(script: Path) -> str:
+    """Return the text of a script, with the commands of a `defaults.sh` in the place of its call.
+
+    That file is of the suite, beside the scripts: it sets what they have in common. Like all commands of scripts, those
+    in it are known one by one, and no shell sees them. A setting that a kernel does not have is left out, as by a shell
+    that goes on after an error; not so a value that a shell would have to find out.
+
+    Raises
+    ------
+    SojournError
+        If a file cannot be read.
+    """
+
+    def settings(call: re.Match[str]) -> str:
+        path = script.parent / call[0]
+        if not path.exists():
+            return call[0]
+        # A backtick would end the commands of the script.
+        lines = bounded.read_text(path, _MOST_SETTINGS).replace("`", "'").replace("\\\n", " ").splitlines()
+        commands = (re.sub(r"\s*\d?>\s*\S+", "", line.partition("#")[0].strip()) for line in lines)
+        return "; ".join(
+            line if re.search(r"'|\$(?!\(\()", line) else re.sub(r"^sysctl\b", "sysctl -e", line)
+            for line in commands
+            if line
+        )
+
+    def command(found: re.Match[str]) -> str:
+        return re.sub(r"[\w./-]*\bdefaults\.sh\b", settings, found[0], count=_MOST_CALLS)
+
+    return re.sub(r"`[^`]*`", command, bounded.read_text(script, MOST_BYTES), count=_MOST_CALLS)
 
 
 def program() -> Path:
@@ -89,7 +144,9 @@ def program() -> Path:
 
 
 def scripts(paths: Iterable[Path]) -> list[Path]:
-    """Return the scripts that paths name: files, and the files ending in `.pkt` of folders, by name.
+    """Return the scripts that paths name: files, and the files ending in `.pkt` in and below folders, by name.
+
+    Neither hidden folders nor symbolic links to folders are searched.
 
     Raises
     ------
@@ -100,9 +157,11 @@ def scripts(paths: Iterable[Path]) -> list[Path]:
     for path in paths:
         try:
             if path.is_dir():
-                inside = sorted(one for one in path.iterdir() if one.suffix == SUFFIX)
+                inside = sorted(_below(path))
                 if not inside:
-                    message = f"script is {path}, but the folder must have files whose names end in {SUFFIX}"
+                    message = (
+                        f"script is {path}, but the folder must have files whose names end in {SUFFIX}, itself or below"
+                    )
                     raise ParamError(message)
                 found += inside
             elif path.exists():
@@ -116,6 +175,19 @@ def scripts(paths: Iterable[Path]) -> list[Path]:
     return found
 
 
+def _below(folder: Path) -> Iterator[Path]:
+    """Give the scripts in a folder and below it, however deep."""
+    waiting = [str(folder)]
+    while waiting:
+        with os.scandir(waiting.pop()) as inside:
+            for entry in inside:
+                # A link to a folder may lead back to where we are.
+                if entry.is_dir(follow_symlinks=False):
+                    waiting += [] if entry.name.startswith(".") else [entry.path]
+                elif Path(entry.name).suffix == SUFFIX and not Path(entry.path).is_dir():
+                    yield Path(entry.path)
+
+
 def on_kernel(script: Path, kernel: Kernel, *, bound_s: float = BOUND_S) -> Outcome:
     """Run a script in a guest.
 
@@ -124,7 +196,7 @@ def on_kernel(script: Path, kernel: Kernel, *, bound_s: float = BOUND_S) -> Outc
     SojournError
         If the script cannot be read, or the guest fails.
     """
-    text = bounded.read_text(script, MOST_BYTES)
+    text = read(script)
     try:
         answer = guest.run_program(program(), kernel, {"script.pkt": text}, "outcome.json", seed=_SEED, bound_s=bound_s)
     except guest.TooLongError:
@@ -142,7 +214,7 @@ def on_ours(script: Path, *, bound_s: float = BOUND_S) -> Outcome:
     SojournError
         If the script cannot be read, or the program fails.
     """
-    text = bounded.read_text(script, MOST_BYTES)
+    text = read(script)
     command = [str(program()), "ours"]
     try:
         done = subprocess.run(
@@ -164,7 +236,8 @@ def _read(script: Path, answer: str) -> Outcome:
         found = json.loads(answer)
         if found.pop("format") != FORMAT or found["outcome"] not in WORDS:
             raise ValueError
-        return Outcome(script=str(script), **found)
+        printed = tuple(Printed(int(one["line"]), str(one["text"])) for one in found.pop("printed", ()))
+        return Outcome(script=str(script), **found, printed=printed)
     except (ValueError, TypeError, KeyError, AttributeError) as error:
         message = f"{script}: its guest left no outcome in the format {FORMAT}"
         raise SojournError(message) from error

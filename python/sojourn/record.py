@@ -37,10 +37,10 @@ class Summary(TypedDict):
 
     goodput_up_mbit: float
     goodput_down_mbit: float
-    induced_latency_ms: float
-    probe_loss: float
-    jain_up: float
-    jain_down: float
+    induced_latency_ms: float | None
+    probe_loss: float | None
+    jain_up: float | None
+    jain_down: float | None
     rtt_ms: Quantiles
     page_fetch_s: float | None
     fct_ms: NotRequired[float | None]
@@ -50,13 +50,13 @@ class Quantiles(TypedDict):
     """Statistics of a set of samples, in ms if nothing else is said."""
 
     count: int
-    mean: float
-    median: float
-    p5: float
-    p95: float
-    p99: float
-    min: float
-    max: float
+    mean: float | None
+    median: float | None
+    p5: float | None
+    p95: float | None
+    p99: float | None
+    min: float | None
+    max: float | None
 
 
 class FlowRecord(TypedDict):
@@ -73,7 +73,7 @@ class FlowRecord(TypedDict):
     timeouts: int | None
     loss_probes: int | None
     undone: int | None
-    mean_cwnd_segments: float
+    mean_cwnd_segments: float | None
     mean_srtt_ms: float | None
     acks_dropped: int
     data_dropped: int
@@ -83,7 +83,7 @@ class FlowRecord(TypedDict):
     queue_shared_with: list[str]
     ecn: NotRequired[EcnRecord]
     error: NotRequired[str]
-    loss: NotRequired[float]
+    loss: NotRequired[float | None]
     lost: NotRequired[int]
     sent: NotRequired[int]
     writes: NotRequired[WritesRecord]
@@ -100,8 +100,8 @@ class DropGapsRecord(TypedDict):
 class SojournOfOne(TypedDict):
     """Time in the bottleneck's queue of the packets with payload of one flow, download or probe, ms."""
 
-    mean: float
-    max: NotRequired[float]
+    mean: float | None
+    max: NotRequired[float | None]
 
 
 class EcnRecord(TypedDict):
@@ -136,8 +136,8 @@ class ProbeRecord(TypedDict):
     codec: NotRequired[str]
     delay_ms: NotRequired[Quantiles]
     frame_ms: NotRequired[float]
-    ipdv_ms: NotRequired[float]
-    jitter_ms: NotRequired[float]
+    ipdv_ms: NotRequired[float | None]
+    jitter_ms: NotRequired[float | None]
     rtt_ms: NotRequired[Quantiles]
     sojourn_ms: NotRequired[SojournOfOne]
 
@@ -158,7 +158,7 @@ class FetchRecord(TypedDict):
     """One page fetched; times in seconds."""
 
     start_s: float
-    dns_s: float
+    dns_s: float | None
     connect_s: float
     time_s: float
     syn_retransmitted: int
@@ -202,11 +202,11 @@ class BacklogRecord(TypedDict):
 
 
 class SojournRecord(TypedDict):
-    """Sojourn times of all packets that departed, ms."""
+    """Sojourn times of all packets that departed, ms; `null` if none did."""
 
-    mean: float
-    p95: float
-    max: float
+    mean: float | None
+    p95: float | None
+    max: float | None
 
 
 class SeriesRecord(TypedDict):
@@ -333,9 +333,9 @@ class PathRttRecord(TypedDict):
     """Round-trip times of a flow by synthetic packet pairs, between captures at its two ends."""
 
     count: int
-    mean_ms: float
-    min_ms: float
-    max_ms: float
+    mean_ms: float | None
+    min_ms: float | None
+    max_ms: float | None
     bin_ms: float
     first_bin: int
     bins: list[int]
@@ -372,7 +372,7 @@ class WifiRecord(TypedDict):
     busy: float
     transmissions: int
     collisions: int
-    jain_airtime: float
+    jain_airtime: float | None
     stations: list[WifiStationRecord]
 
 
@@ -382,7 +382,7 @@ class WifiStationRecord(TypedDict):
     name: str
     rate_mbit: float
     weight: int
-    airtime_share: float
+    airtime_share: float | None
     airtime_tx_ms: float
     airtime_rx_ms: float
     down: WifiWayRecord
@@ -404,13 +404,13 @@ class WifiWayRecord(TypedDict):
     bytes: int
     throughput_mbit: float
     aggregates: int
-    aggregate_frames: float
+    aggregate_frames: float | None
     collisions: int
     transmissions: int
     retries: int
     drops: dict[str, int]
     marks: int
-    aggregate_bytes: NotRequired[float]
+    aggregate_bytes: NotRequired[float | None]
     hardware_ms: NotRequired[SojournRecord]
     queue_ms: NotRequired[SojournRecord]
 
@@ -435,8 +435,8 @@ class WifiLatencyRecord(TypedDict):
     expired: int
     built: int
     built_dense: int
-    pending_mean_ms: float
-    pending_max_ms: float
+    pending_mean_ms: float | None
+    pending_max_ms: float | None
 
 
 #: A key of `Quantiles` that is not the count.

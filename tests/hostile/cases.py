@@ -201,7 +201,7 @@ def sweep(material: Material, rng: Random) -> list[str]:
 def flent(material: Material, rng: Random) -> list[str]:
     """Return an import of a damaged data file."""
     text = gzip.decompress((material / "good.flent.gz").read_bytes()).decode()
-    data = damage.json_of(text, rng)
+    data = damage.means_of(text, rng) if rng.random() < 0.4 else damage.json_of(text, rng)
     match rng.randrange(4):
         case 0:
             data = gzip.compress(data, 1)
@@ -217,6 +217,8 @@ def capture(material: Material, rng: Random) -> list[str]:
     """Return a measurement of round-trip times from damaged captures."""
     for name in ("a.pcapng", "b.pcapng"):
         data = (material / name).read_bytes()
+        if rng.random() < 0.4:
+            data = damage.blocks_of(data, rng)
         Path(name).write_bytes(damage.bytes_of(data, rng) if rng.random() < 0.7 else data)
     return ["rtt", "a.pcapng", "b.pcapng", *rng.choice(([], ["--json"], ["--csv", "new.csv"], ["--plot", "new.svg"]))]
 
@@ -240,11 +242,45 @@ def journal(material: Material, rng: Random) -> list[str]:
     return json.loads((material / "tuned.json").read_text())
 
 
+#: Lines of scripts that would take time, memory or a stack, reach out of the script, or mean nothing.
+SCRIPT_LINES = (
+    "+0 %{ x = 'a'\n" + "x = x + x; y = f'{x}{x}'\n" * 60 + "}%",
+    "+0 %{ x = (1,)\n" + "x = (x, x, x == x)\n" * 60 + "}%",
+    "+0 %{ x = 3\n" + "x = x * x\n" * 60 + "}%",
+    "+0 %{ assert " + "(" * 99_999 + " }%",
+    "+0 %{ assert 0" + " + 1" * 99_999 + " }%",
+    "+0 %{ assert " + "not " * 99_999 + "1 }%",
+    "+0 %{ print(" + "f'{" * 99 + "1" + "}'" * 99 + ") }%",
+    "+0 %{ print(9 ** 9 ** 9, 1 << 10 ** 9, '%999999999d' % 1, 'a' * 10 ** 12) }%",
+    "+0 %{ print('\\x1b[2J', \"\x1b[2J\") }%\n" * 300,
+    "+0 %{ __import__('os').system('touch /tmp/reached') }%",
+    "+0 %{ x = open('/etc/passwd').read(); print(x) }%",
+    "+0 %{ while True: pass }%",
+    "+0 %{ assert 1 % 0, '%d' % () }%",
+    "+0 write(3, ..., 9223372036854775807) = 1",
+    "+0 shutdown(3, -9223372036854775808) = 0",
+    "+0 < S 4294967295:4294967295(0) win 65535\n+0 < S 7:7(0) win 0",
+    "+0 <\tS\n.\n0\n:\n0\t(\n0\n)\n<\nmss\t1",
+    "`./defaults.sh`\n" * 9,
+)
+
+
 def script(material: Material, rng: Random) -> list[str]:
-    """Return a command that runs a damaged packetdrill script, by our TCP."""
+    """Return a command that runs a hostile or damaged packetdrill script, by our TCP."""
     del material
     file = rng.choice(sorted((Path(__file__).resolve().parents[2] / "testdata/packetdrill").glob("*.pkt")))
-    Path("damaged.pkt").write_bytes(damage.bytes_of(file.read_bytes(), rng))
+    text = file.read_bytes()
+    if rng.random() < 0.5:
+        lines = text.decode().splitlines()
+        lines.insert(rng.randint(0, len(lines)), rng.choice(SCRIPT_LINES))
+        text = "\n".join(lines).encode()
+        Path("defaults.sh").write_text("sysctl -q net.ipv4.tcp_ecn=`reboot`\n$(reboot) ; reboot > /dev/null\n")
+    if rng.random() < 0.5:
+        text = damage.bytes_of(text, rng)
+    Path("damaged.pkt").write_bytes(text)
+    Path("below/.hidden").mkdir(parents=True)
+    Path("below/up").symlink_to("..")
+    shutil.copy("damaged.pkt", rng.choice(("below/deep.pkt", "below/.hidden/deep.pkt")))
     return ["kernel", "drill", "--ours", *rng.choice(([], ["--json"])), rng.choice(("damaged.pkt", "."))]
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import json
 import os
+import struct
 from collections.abc import Callable
 from pathlib import Path
 from random import Random
@@ -63,6 +64,47 @@ def json_of(text: str, rng: Random) -> bytes:
         spoiled = _token(spoiled, rng)
     data = spoiled.encode()
     return bytes_of(data, rng) if rng.random() < 0.1 else data
+
+
+def means_of(text: str, rng: Random) -> bytes:
+    """Return a data file of Flent whose statements of its series, and their samples, are others."""
+    body = json.loads(text)
+    body["version"] = rng.choice((1, 2, 3, 4))
+    for _ in range(rng.choice((1, 3, 20))):
+        holder = rng.choice((body["metadata"]["SERIES_META"], body["raw_values"]))
+        name = rng.choice(("HTTP latency", "a UDP", *sorted(body["results"])))
+        value = copy.deepcopy(rng.choice(JSON_VALUES))
+        samples = [{"t": 0, "dur": 0.2, "val": value}, {"val": rng.choice((0, 1e-308, 1.5e308)), "dropped": value}]
+        stated = {"MEAN_VALUE": value, "UNITS": rng.choice(("bits/s", "bytes", value)), "RAW_VALUES": samples}
+        holder[name] = rng.choice((value, stated, samples, samples * 1000))
+        body["results"][rng.choice(("HTTP latency", "a UDP", f"{name}::dropped"))] = [None] * len(body["x_values"])
+    spoiled = json.dumps(body)
+    return (_token(spoiled, rng) if rng.random() < 0.2 else spoiled).encode()
+
+
+def blocks_of(data: bytes, rng: Random) -> bytes:
+    """Return a capture of pcapng with packets in it that say too little of themselves, in either byte order."""
+    order = rng.choice("<>")
+    number = struct.Struct(order + "I").pack
+    many = [rng.choice((0, 1, 7, 2**16, 2**31, 2**32 - 1)) for _ in range(5)]
+    frame = rng.randbytes(4 * rng.randrange(20))
+    length = number(rng.choice((len(frame), len(frame), 0, 2**32 - 4)))
+    kinds = {
+        1: b"".join(map(number, many[:2])) + struct.pack(order + "HHQHH", 14, 8, rng.randrange(2**64), 0, 0),
+        2: b"".join(map(number, many[:3])) + length * 2 + frame,
+        3: length + frame,
+        6: b"".join(map(number, many[:3])) + length * 2 + frame,
+        0xBAD: number(many[0]) + frame,
+        0x0A0D0D0A: number(0x1A2B3C4D) + struct.pack(order + "HHq", 1, 0, -1),
+        many[0]: frame,
+    }
+    capture = data if rng.random() < 0.7 else b""
+    for block in range(rng.choice((1, 5, 50))):
+        begins = block == 0 and (not capture or rng.random() < 0.8)
+        kind = 0x0A0D0D0A if begins else rng.choice(sorted(kinds))
+        whole = number(12 + len(kinds[kind]))
+        capture += number(kind) + whole + kinds[kind] + whole
+    return capture
 
 
 def _has(holder: Any, key: Any) -> bool:

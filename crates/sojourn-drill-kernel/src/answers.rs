@@ -28,6 +28,8 @@ pub(crate) fn filled(call: &Call, value: i64) -> Result<(), String> {
     match call.args.get(at).map(number) {
         Some(Ok(expected)) if call.args[at] != Value::Any => {
             let name = call.args.get(name).and_then(Value::word).unwrap_or("it");
+            // An option of 32 bits, which a script may write without a sign.
+            let expected = u32::try_from(expected).map_or(expected, |n| n.cast_signed().into());
             differ(name, value, expected)
         }
         _ => Ok(()),

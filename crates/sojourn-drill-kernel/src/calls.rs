@@ -7,7 +7,7 @@ use crate::output::{Control, Output};
 use crate::wire::{LOCAL, REMOTE};
 use crate::worker::Job;
 use nix::errno::Errno;
-use nix::sys::socket::{ControlMessageOwned, MsgFlags, recvmsg, sendmsg};
+use nix::sys::socket::{ControlMessageOwned, MsgFlags, SockaddrIn, recvmsg, sendmsg};
 use rustix::event::epoll;
 use rustix::event::{PollFd, PollFlags, Timespec};
 use rustix::fs::OFlags;
@@ -143,7 +143,8 @@ fn connection(call: &Call, fd: Option<Arc<OwnedFd>>) -> Result<Job, Trouble> {
             let how = match int(call, 1)? {
                 0 => Shutdown::Read,
                 1 => Shutdown::Write,
-                _ => Shutdown::Both,
+                2 => Shutdown::Both,
+                n => return Err(Missing::new(n.to_string(), "no safe program can shut down another side").into()),
             };
             on(fd, move |fd| nothing(rustix::net::shutdown(fd, how)))
         }
@@ -343,6 +344,11 @@ fn send(call: &Call, fd: Option<Arc<OwnedFd>>) -> Result<Job, Trouble> {
     // A script hears of a closed connection by an error, not by a signal.
     let flags = SendFlags::from_bits_retain(flags as u32) | SendFlags::NOSIGNAL;
     let goes_to = call.name == "sendto";
+    let mut nowhere = false;
+    argument(call, 4).each_word(&mut |word| nowhere |= word == "AF_UNSPEC");
+    if nowhere {
+        return Err(Missing::new("AF_UNSPEC", "no safe program can send to no address").into());
+    }
     Ok(on(fd, move |fd| {
         let n = if goes_to {
             rustix::net::sendto(fd, &buffer, flags, &SocketAddrV4::new(REMOTE, PORT))
@@ -353,13 +359,21 @@ fn send(call: &Call, fd: Option<Arc<OwnedFd>>) -> Result<Job, Trouble> {
     }))
 }
 
+/// Whether a `sendto` or `sendmsg` connects (TCP Fast Open).
+pub(crate) fn connects(call: &Call) -> bool {
+    let flags = int(call, if call.name == "sendmsg" { 2 } else { 3 });
+    flags.is_ok_and(|flags| flags & i64::from(libc::MSG_FASTOPEN) != 0)
+}
+
 fn send_message(call: &Call, fd: Option<Arc<OwnedFd>>) -> Result<Job, Trouble> {
     size(lengths(call).into_iter().fold(0, i64::saturating_add))?;
     let buffers: Vec<Vec<u8>> = lengths(call).into_iter().map(|n| vec![0; n.max(0) as usize]).collect();
     let flags = MsgFlags::from_bits_retain(int(call, 2)? as i32);
+    // Who connects by it says where to.
+    let to = connects(call).then(|| SockaddrIn::from(SocketAddrV4::new(REMOTE, PORT)));
     Ok(on(fd, move |fd| {
         let parts: Vec<IoSlice<'_>> = buffers.iter().map(|buffer| IoSlice::new(buffer)).collect();
-        let n = sendmsg::<()>(fd.as_raw_fd(), &parts, &[], flags | MsgFlags::MSG_NOSIGNAL, None);
+        let n = sendmsg(fd.as_raw_fd(), &parts, &[], flags | MsgFlags::MSG_NOSIGNAL, to.as_ref());
         n.map(count).map_err(nix)
     }))
 }

@@ -107,9 +107,11 @@ impl Commands {
                 }
                 Ok(())
             }
-            ("true", _)
-            | ("tc", ["qdisc", "delete" | "del", "dev", device::NAME, "root"])
-            | ("ip", ["tcp_metrics", "flush", ..]) => Ok(()),
+            ("true", _) | ("tc", ["qdisc", "delete" | "del", "dev", device::NAME, "root"]) => Ok(()),
+            ("ip", ["tcp_metrics", "flush", ..]) => {
+                device::forget_peers().map_err(|error| refused("ip tcp_metrics flush", &error))
+            }
+            ("echo", [value, ">", path]) => parameter(path, value),
             // The guest ends with the script.
             _ if program.starts_with("sysctl_restore") => Ok(()),
             ("tc", ["qdisc", "add" | "replace", "dev", device::NAME, "root", kind]) => discipline(kind, None),
@@ -238,6 +240,17 @@ fn set(name: &str, value: &str) -> io::Result<()> {
     io::Write::write_all(&mut file, value.as_bytes())
 }
 
+/// A parameter of one of the kernel's congestion controls.
+fn parameter(path: &str, value: &str) -> Result<(), Trouble> {
+    let parts: Vec<&str> = path.split('/').collect();
+    match parts[..] {
+        ["", "sys", "module", module, "parameters", name] if module.starts_with("tcp_") && !name.starts_with('.') => {
+            std::fs::write(path, value).map_err(|error| refused(path, &error))
+        }
+        _ => Err(missing(path, "only parameters of congestion controls are written")),
+    }
+}
+
 fn refused(what: &str, error: &io::Error) -> Trouble {
     missing(what, format!("this kernel refuses: {error}"))
 }
@@ -306,6 +319,11 @@ mod tests {
             ("grep root /etc/shadow", "/etc/shadow"),
             ("grep root /proc/net/../1/environ", "/proc/net/../1/environ"),
             ("nstat | tee x", "tee"),
+            (
+                "echo 1 > /sys/module/tcp_cubic/../parameters/x",
+                "/sys/module/tcp_cubic/../parameters/x",
+            ),
+            ("echo 1 > /etc/passwd", "/etc/passwd"),
             ("sysctl -q net.ipv4.tcp_nonsense=1", "net.ipv4.tcp_nonsense=1"),
         ] {
             match Commands::default().run(text) {

@@ -166,23 +166,39 @@ pub(crate) fn set_discipline(kind: &str, limit: Option<u32>) -> io::Result<()> {
     Netlink::open(protocols::NETLINK_ROUTE)?.request(NEW_QDISC, CREATE | REPLACE, &body)
 }
 
+/// A socket of generic netlink, and the number of a family.
+fn family(name: &[u8]) -> io::Result<(Netlink, u16)> {
+    /// `GENL_ID_CTRL`, `CTRL_CMD_GETFAMILY`, `CTRL_ATTR_FAMILY_NAME`, `CTRL_ATTR_FAMILY_ID`.
+    const CONTROL: (u16, u8, u16, u16) = (16, 3, 2, 1);
+    let mut generic = Netlink::open(protocols::NETLINK_GENERIC)?;
+    let mut body = vec![CONTROL.1, 1, 0, 0];
+    push(&mut body, CONTROL.2, name);
+    let answers = generic.ask(CONTROL.0, 0, &body)?;
+    let number = answers
+        .iter()
+        .find_map(|answer| u16_at(attribute(answer.get(4..)?, CONTROL.3)?, 0));
+    Ok((generic, number.ok_or(io::ErrorKind::NotFound)?))
+}
+
+/// Lets the kernel forget what it knows of peers, also their cookies of TCP Fast Open.
+///
+/// # Errors
+/// If the kernel refuses.
+pub(crate) fn forget_peers() -> io::Result<()> {
+    /// `TCP_METRICS_CMD_DEL`; without an address all are meant.
+    const DELETE: u8 = 2;
+    let (mut generic, metrics) = family(b"tcp_metrics\0")?;
+    generic.request(metrics, 0, &[DELETE, 1, 0, 0])
+}
+
 /// Switches features of the device on or off, by the kernel's names, such as `tx-tcp-segmentation`.
 ///
 /// # Errors
 /// If the kernel refuses.
 pub(crate) fn set_features(features: &[(&str, bool)]) -> io::Result<()> {
-    /// `GENL_ID_CTRL`, `CTRL_CMD_GETFAMILY`, `CTRL_ATTR_FAMILY_NAME`, `CTRL_ATTR_FAMILY_ID`.
-    const CONTROL: (u16, u8, u16, u16) = (16, 3, 2, 1);
     /// `ETHTOOL_MSG_FEATURES_SET`.
     const FEATURES_SET: u8 = 12;
-    let mut generic = Netlink::open(protocols::NETLINK_GENERIC)?;
-    let mut body = vec![CONTROL.1, 1, 0, 0];
-    push(&mut body, CONTROL.2, b"ethtool\0");
-    let answers = generic.ask(CONTROL.0, 0, &body)?;
-    let family = answers
-        .iter()
-        .find_map(|answer| u16_at(attribute(answer.get(4..)?, CONTROL.3)?, 0));
-    let family = family.ok_or(io::ErrorKind::NotFound)?;
+    let (mut generic, ethtool) = family(b"ethtool\0")?;
     let mut header = Vec::new();
     push(&mut header, 2, format!("{NAME}\0").as_bytes());
     let mut bits = Vec::new();
@@ -199,7 +215,7 @@ pub(crate) fn set_features(features: &[(&str, bool)]) -> io::Result<()> {
     let mut body = vec![FEATURES_SET, 1, 0, 0];
     push(&mut body, 1 | NESTED, &header);
     push(&mut body, 3 | NESTED, &wanted);
-    generic.request(family, 0, &body)
+    generic.request(ethtool, 0, &body)
 }
 
 /// A netlink socket.

@@ -5,7 +5,7 @@ use crate::report::Report;
 use crate::target::Kernel;
 use rustix::mount::{MountFlags, mount};
 use rustix::system::{RebootCommand, reboot};
-use sojourn_drill::{Outcome, run_on};
+use sojourn_drill::{Outcome, Run, run_on};
 use std::ffi::CString;
 use std::io;
 use std::os::unix::ffi::OsStrExt;
@@ -49,7 +49,10 @@ fn script() -> io::Result<()> {
         Ok(kernel) => run_on(script, kernel),
         Err(error) => {
             trouble = Some(error);
-            Outcome::Passed
+            Run {
+                outcome: Outcome::Passed,
+                printed: Vec::new(),
+            }
         }
     });
     if let Some(error) = trouble {

@@ -108,22 +108,22 @@ pub(crate) fn is_known(name: &str) -> bool {
     FIELDS.iter().any(|field| field.0 == name) || MEMORY.contains(&name)
 }
 
-fn field(info: &[u8], name: &str) -> Option<i64> {
+fn field(info: &[u8], name: &str) -> Option<i128> {
     let (_, at, width) = FIELDS.iter().find(|field| field.0 == name)?;
     let bytes = |n: usize| info.get(*at..at + n);
     Some(match width {
-        B1 => i64::from(bytes(1)?[0]),
-        B2 => i64::from(u16::from_ne_bytes(bytes(2)?.try_into().ok()?)),
-        B4 => i64::from(u32::from_ne_bytes(bytes(4)?.try_into().ok()?)),
-        B8 => u64::from_ne_bytes(bytes(8)?.try_into().ok()?).cast_signed(),
-        Bits(shift, count) => i64::from((bytes(1)?[0] >> shift) & ((1 << count) - 1)),
+        B1 => i128::from(bytes(1)?[0]),
+        B2 => i128::from(u16::from_ne_bytes(bytes(2)?.try_into().ok()?)),
+        B4 => i128::from(u32::from_ne_bytes(bytes(4)?.try_into().ok()?)),
+        B8 => u64::from_ne_bytes(bytes(8)?.try_into().ok()?).into(),
+        Bits(shift, count) => i128::from((bytes(1)?[0] >> shift) & ((1 << count) - 1)),
     })
 }
 
 /// The value of a name for a socket; `None` if the kernel does not tell it.
-pub(crate) fn value(fd: &OwnedFd, name: &str, version: (u32, u32)) -> Option<i64> {
+pub(crate) fn value(fd: &OwnedFd, name: &str, version: (u32, u32)) -> Option<i128> {
     if let Some(at) = MEMORY.iter().position(|one| *one == name) {
-        return options::memory_info(fd).ok().map(|all| i64::from(all[at]));
+        return options::memory_info(fd).ok().map(|all| all[at].into());
     }
     field(&options::tcp_info(fd, version).ok()?, name)
 }

@@ -1,7 +1,7 @@
 //! What became of a script, as JSON.
 
 use serde::Serialize;
-use sojourn_drill::{Failure, Outcome, ParseError, Script, parse};
+use sojourn_drill::{Failure, Outcome, ParseError, Run, Script, parse};
 
 /// The form of the answer; changes with it.
 const FORMAT: &str = "sojourn-drill/1";
@@ -27,13 +27,30 @@ pub(crate) struct Report {
     /// Why there is nothing for it.
     #[serde(skip_serializing_if = "Option::is_none")]
     why: Option<String>,
+    /// What the script printed, line by line.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    printed: Vec<Printed>,
+}
+
+/// What a line of a script printed.
+#[derive(Debug, Serialize)]
+struct Printed {
+    line: u32,
+    text: String,
 }
 
 impl Report {
     /// Reads a script and runs it.
-    pub(crate) fn of(text: &str, run: impl FnOnce(&Script) -> Outcome) -> Self {
+    pub(crate) fn of(text: &str, run: impl FnOnce(&Script) -> Run) -> Self {
         match parse(text) {
-            Ok(script) => run(&script).into(),
+            Ok(script) => {
+                let Run { outcome, printed } = run(&script);
+                let printed = printed.into_iter().map(|(line, text)| Printed { line, text });
+                Self {
+                    printed: printed.collect(),
+                    ..outcome.into()
+                }
+            }
             Err(error) => error.into(),
         }
     }

@@ -17,7 +17,8 @@ use rustix::time::{
     timerfd_settime,
 };
 use sojourn_drill::{
-    Action, Answer, Call, Clocks, Missing, Packet, Scalar, Script, Taken, Target, TcpOption, Trouble, compare_packets,
+    Action, Answer, Assigned, Call, Clocks, Missing, Packet, Scalar, Script, Taken, Target, TcpOption, Trouble,
+    compare_packets,
 };
 use sojourn_units::{Duration, Time};
 use std::collections::{BTreeSet, VecDeque};
@@ -211,7 +212,7 @@ impl Kernel {
                 self.connecting.remove(&fd);
             }
             "connect" => self.begin_active(fd),
-            "sendto" if words.contains("MSG_FASTOPEN") => self.begin_active(fd),
+            "sendto" | "sendmsg" if calls::connects(call) => self.begin_active(fd),
             "listen" => self.listens = true,
             "close" => {
                 self.connecting.remove(&fd);
@@ -406,7 +407,7 @@ impl Target for Kernel {
 
     fn value(&self, name: &str) -> Option<Scalar> {
         let field = || info::value(self.descriptors.get(&self.tested?)?, name, self.version);
-        constant(name).or_else(field).map(Scalar::Int)
+        constant(name).map(Into::into).or_else(field).map(Scalar::Int)
     }
 }
 
@@ -414,9 +415,10 @@ impl Target for Kernel {
 fn first_missing(script: &Script) -> Option<(u32, Missing)> {
     for option in &script.options {
         let missing = match (option.name.as_str(), option.value.as_str()) {
-            ("mss" | "tolerance_usecs" | "tcp_ts_tick_usecs" | "send_omit_free", _) | ("ip_version", "ipv4") => {
-                continue;
-            }
+            ("mss" | "tolerance_usecs" | "tcp_ts_tick_usecs" | "send_omit_free", _)
+            | ("ip_version", "ipv4")
+            | ("local_ip", "192.168.0.1")
+            | ("remote_ip", "192.0.2.1") => continue,
             ("ip_version", value) => {
                 Missing::new(format!("--ip_version={value}"), "the packets here are those of IPv4")
             }
@@ -424,10 +426,15 @@ fn first_missing(script: &Script) -> Option<(u32, Missing)> {
         };
         return Some((option.line, missing));
     }
-    script
-        .events
-        .iter()
-        .find_map(|event| Some((event.line, of_action(&event.action)?)))
+    let mut assigned = Assigned::default();
+    let name = |name: &str| {
+        let is_known = info::is_known(name) || answers::is_constant(name);
+        (!is_known).then(|| Missing::new(name, "this name is not known to sojourn-drill"))
+    };
+    script.events.iter().find_map(|event| match &event.action {
+        Action::Check(statements) => assigned.first_missing(statements, &name),
+        action => Some((event.line, of_action(action)?)),
+    })
 }
 
 fn of_action(action: &Action) -> Option<Missing> {
@@ -442,17 +449,7 @@ fn of_action(action: &Action) -> Option<Missing> {
             word,
             "of other packets only ICMP that arrives is known to sojourn-drill",
         )),
-        Action::Check(statements) => {
-            let mut found = None;
-            for statement in statements {
-                statement.condition.each_name(&mut |name| {
-                    if found.is_none() && !info::is_known(name) && !answers::is_constant(name) {
-                        found = Some(Missing::new(name, "this name is not known to sojourn-drill"));
-                    }
-                });
-            }
-            found
-        }
-        Action::Foreign { .. } | Action::Call(_) | Action::Command(_) => None,
+        Action::Unknown(missing) => Some(missing.clone()),
+        Action::Foreign { .. } | Action::Call(_) | Action::Command(_) | Action::Check(_) => None,
     }
 }

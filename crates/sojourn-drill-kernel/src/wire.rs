@@ -91,7 +91,11 @@ pub(crate) fn segment(packet: &Packet, numbers: &mut Numbers) -> Result<Vec<u8>,
         numbers.remote = Some(Begin::new(packet.start, BEGIN));
     }
     let seq = numbers.ours().to_wire(packet.start, syn);
-    let ack = packet.ack.map_or(0, |ack| numbers.theirs().to_wire(ack, syn));
+    // Without a number, that of the kernel's first. Source: packetdrill's rule.
+    let ack = match packet.ack {
+        None if !packet.has('.') => 0,
+        ack => numbers.theirs().to_wire(ack.unwrap_or(0), syn),
+    };
     let mut tcp = Vec::with_capacity(length);
     tcp.extend_from_slice(&numbers.remote_port.to_be_bytes());
     tcp.extend_from_slice(&numbers.local_port.unwrap_or(0).to_be_bytes());

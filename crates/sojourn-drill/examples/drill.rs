@@ -10,7 +10,7 @@ fn main() -> ExitCode {
         let read = std::fs::read_to_string(&file).map_err(|error| error.to_string());
         let script = read.and_then(|text| parse(&text).map_err(|error| error.to_string()));
         let outcome = match script {
-            Ok(script) => run(&script),
+            Ok(script) => run(&script).outcome,
             Err(error) => {
                 println!("{file}: {error}");
                 failed += 1;

@@ -7,7 +7,7 @@ use crate::options::SocketOptions;
 use crate::script::{Call, Value};
 use crate::target::Answer;
 use crate::wire::Clocks;
-use crate::words::Missing;
+use crate::words::{Missing, unknown};
 use sojourn_tcp::ConnectionState;
 use sojourn_units::Time;
 
@@ -61,6 +61,7 @@ impl Host {
             "bind" => Ok(Answer::Done(0)),
             "listen" => {
                 self.change(fd, |d| d.kind = Kind::Listening);
+                self.listens = true;
                 Ok(Answer::Done(0))
             }
             "connect" => Ok(self.connect(fd, descriptor, again, now)),
@@ -83,6 +84,7 @@ impl Host {
                 Ok(Answer::Done(2 + if descriptor.nonblocking { 0x800 } else { 0 }))
             }
             "close" => Ok(self.close(fd, descriptor, now)),
+            "shutdown" => self.shutdown(call, fd, descriptor, now),
             _ => Ok(self.transfer(call, descriptor, again, now)),
         }
     }
@@ -179,7 +181,8 @@ impl Host {
                 let connection = &self.connections[i];
                 let endpoint = &connection.endpoint;
                 match event {
-                    "POLLIN" => connection.unread() > 0 || endpoint.receiver().is_finished(),
+                    "POLLIN" => connection.unread() > 0 || connection.is_at_end(),
+                    "POLLRDHUP" => connection.is_at_end(),
                     "POLLOUT" => endpoint.is_established() && !endpoint.is_closing(),
                     _ => false,
                 }
@@ -259,6 +262,41 @@ impl Host {
         Answer::Done(0)
     }
 
+    /// Source: Linux `inet_shutdown`, `tcp_shutdown`.
+    fn shutdown(&mut self, call: &Call, fd: i64, descriptor: Descriptor, now: Time) -> Result<Answer, Missing> {
+        const HOW: [&str; 3] = ["SHUT_RD", "SHUT_WR", "SHUT_RDWR"];
+        let how = match call.args.get(1) {
+            Some(Value::Number(n)) => usize::try_from(*n).ok(),
+            Some(value) => match value.word().map(|word| (word, HOW.iter().position(|one| *one == word))) {
+                Some((word, None)) => return Err(unknown("argument", word)),
+                how => how.and_then(|how| how.1),
+            },
+            None => None,
+        };
+        let (reads, writes) = match how {
+            Some(how @ 0..=2) => (how != 1, how != 0),
+            _ => return Ok(error("EINVAL")),
+        };
+        match descriptor.kind {
+            Kind::Fresh => return Ok(error("ENOTCONN")),
+            // Who does not read hears of no connection.
+            Kind::Listening if reads => self.change(fd, |d| d.kind = Kind::Fresh),
+            Kind::Listening => {}
+            Kind::Connected(i) => {
+                let connection = &mut self.connections[i];
+                if connection.endpoint.state() == ConnectionState::Closed {
+                    return Ok(error("ENOTCONN"));
+                }
+                connection.reads_no_more |= reads;
+                if writes {
+                    connection.close(now);
+                    self.pump(i, now);
+                }
+            }
+        }
+        Ok(Answer::Done(0))
+    }
+
     /// Calls on a connection.
     fn transfer(&mut self, call: &Call, descriptor: Descriptor, again: bool, now: Time) -> Answer {
         let reads = matches!(call.name.as_str(), "read" | "recv" | "recvfrom" | "recvmsg");
@@ -270,11 +308,6 @@ impl Host {
             return error("ETIMEDOUT");
         }
         match call.name.as_str() {
-            "shutdown" => {
-                connection.close(now);
-                self.pump(i, now);
-                Answer::Done(0)
-            }
             "ioctl" => ioctl(call, connection),
             _ if reads => {
                 let answer = read(call, descriptor, connection);
@@ -311,7 +344,7 @@ fn field<'a>(call: &'a Call, name: &str) -> Option<&'a Value> {
 fn read(call: &Call, descriptor: Descriptor, connection: &mut Connection) -> Answer {
     let wanted = size(call).max(0).cast_unsigned();
     let bytes = connection.unread().min(wanted);
-    let ended = connection.endpoint.receiver().is_finished() || connection.endpoint.gave_up();
+    let ended = connection.is_at_end() || connection.endpoint.gave_up();
     if bytes == 0 && wanted > 0 && !ended {
         return if descriptor.nonblocking {
             error("EAGAIN")

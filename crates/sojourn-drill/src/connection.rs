@@ -29,12 +29,17 @@ pub(crate) struct Agreed {
 
 /// What an application writes.
 #[derive(Clone, Copy, Debug)]
+#[expect(clippy::struct_excessive_bools, reason = "independent facts")]
 pub(crate) struct Write {
     pub(crate) bytes: u64,
     /// It ends a record (`MSG_EOR`).
     pub(crate) ends_record: bool,
     /// More follows at once (`MSG_MORE`).
     pub(crate) more: bool,
+    /// It is added to what was the end of a write, which is none any more.
+    pub(crate) opens: bool,
+    /// Its end carries PSH.
+    pub(crate) push: bool,
 }
 
 /// What has happened to a client before its peer answered.
@@ -116,6 +121,11 @@ pub(crate) struct Connection {
     pub(crate) accepted: bool,
     /// Its descriptor is closed.
     pub(crate) released: bool,
+    /// The application has shut the reading side. What still comes can be read. Source: Linux `RCV_SHUTDOWN`, which
+    /// `tcp_recvmsg_locked` heeds only if nothing is there.
+    pub(crate) reads_no_more: bool,
+    /// What the script calls the numbers of our SYN and of the peer's.
+    pub(crate) begins: [Option<u32>; 2],
     /// Bytes that the application has read.
     pub(crate) read: u64,
     pub(crate) last_data: Time,
@@ -174,6 +184,8 @@ impl Connection {
             passive: false,
             accepted: true,
             released: false,
+            reads_no_more: false,
+            begins: [None; 2],
             read: 0,
             last_data: now,
             spent: Spent::default(),
@@ -228,11 +240,15 @@ impl Connection {
     }
 
     fn give(&mut self, write: Write) {
+        if write.opens {
+            self.endpoint.set_push(false);
+        }
         if write.more {
             self.endpoint.write_more(write.bytes);
         } else {
             self.endpoint.write(write.bytes);
         }
+        self.endpoint.set_push(write.push);
         if write.ends_record {
             self.endpoint.end_record();
         }
@@ -259,6 +275,11 @@ impl Connection {
     /// One past the last byte that was written.
     pub(crate) fn written(&self) -> u64 {
         1 + self.endpoint.sender().bytes_acked() + self.endpoint.sender().bytes_pending()
+    }
+
+    /// Whether nothing more comes to be read.
+    pub(crate) fn is_at_end(&self) -> bool {
+        self.reads_no_more || self.endpoint.receiver().is_finished()
     }
 
     /// Bytes that have come and are not read.

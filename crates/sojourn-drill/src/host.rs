@@ -54,6 +54,8 @@ pub(crate) struct Host {
     pub(crate) settings: Settings,
     pub(crate) descriptors: BTreeMap<i64, Descriptor>,
     pub(crate) connections: Vec<Connection>,
+    /// A socket has begun to listen since the last connection.
+    pub(crate) listens: bool,
     /// What has left and no event has asked for yet.
     pub(crate) left: VecDeque<Left>,
     pub(crate) clocks: Clocks,
@@ -159,6 +161,7 @@ impl Host {
         let syn = packet.has('S') && !packet.has('.');
         if syn && self.opens() {
             self.clocks = Clocks::default();
+            self.listens = false;
             let options = self.listener().map_or_else(SocketOptions::default, |d| d.options);
             self.connections
                 .push(Connection::server(&self.settings, options, packet, now));
@@ -173,7 +176,7 @@ impl Host {
         if connection.endpoint.state() == ConnectionState::SynSent && packet.has('S') && packet.has('.') {
             connection.learn(packet, now);
         }
-        let segment = wire::segment(packet, connection.agreed, &self.clocks);
+        let segment = wire::segment(packet, connection, &self.clocks);
         connection.largest_window = connection.largest_window.max(segment.window_bytes());
         if segment.len > 0 {
             connection.last_data = now;
@@ -183,15 +186,15 @@ impl Host {
         Ok(())
     }
 
-    /// Whether a SYN that comes now begins a connection: somebody listens, and the last connection is not in its
-    /// handshake or in the hands of the application.
+    /// Whether a SYN that comes now begins a connection: somebody listens, and since the last connection began,
+    /// or that is not in its handshake or in the hands of the application.
     fn opens(&self) -> bool {
         let busy = self.connections.last().is_some_and(|c| {
             !c.released
                 && c.endpoint.state() != ConnectionState::Closed
                 && c.endpoint.state() != ConnectionState::Listen
         });
-        self.listener().is_some() && !busy
+        self.listener().is_some() && (self.listens || !busy)
     }
 
     /// The socket that listens.

@@ -1,7 +1,7 @@
 //! The names of `tcp_info` that assertions may use, and their values.
 
-use crate::connection::Connection;
-use crate::expr::Scalar;
+use crate::connection::{Connection, LARGEST};
+use crate::value::Scalar;
 use crate::wire::state_number;
 use sojourn_tcp::{AccEcn, CaState, ConnectionState, EcnMode, Held, OptionSeen};
 use sojourn_units::{Duration, Ecn, Time};
@@ -59,6 +59,7 @@ const FIELDS: &[Field] = &[
         c.endpoint.sender().ssthresh().map_or(UNBOUNDED, i64::from)
     }),
     ("tcpi_snd_mss", |c, _| i64::from(c.params.mss)),
+    ("tcpi_advmss", |_, _| i64::from(LARGEST)),
     ("tcpi_snd_wscale", |c, _| c.agreed.scale.map_or(0, i64::from)),
     ("tcpi_unacked", |c, _| {
         i64::from(c.endpoint.sender().outstanding().packets)
@@ -191,5 +192,5 @@ pub(crate) fn value(name: &str, connection: Option<&Connection>, now: Time) -> O
         let field = FIELDS.iter().find(|field| field.0 == name)?;
         Some(field.1(connection?, now))
     };
-    constant(name).or_else(field).map(Scalar::Int)
+    constant(name).or_else(field).map(Scalar::from)
 }

@@ -16,7 +16,7 @@
 //! +.01 < S. 0:0(0) ack 1 win 65535 <mss 1460>
 //! +0 > . 1:1(0) ack 1";
 //! let script = sojourn_drill::parse(text).expect("it is a script");
-//! assert_eq!(sojourn_drill::run(&script), sojourn_drill::Outcome::Passed);
+//! assert_eq!(sojourn_drill::run(&script).outcome, sojourn_drill::Outcome::Passed);
 //! ```
 
 mod calls;
@@ -36,13 +36,14 @@ mod script;
 mod settings;
 mod show;
 mod target;
+mod value;
 mod wire;
 mod words;
 mod write;
 
-pub use expr::{Expr, Scalar, Statement};
+pub use expr::{Act, Assigned, Expr, Statement};
 pub use matching::compare_packets;
-pub use outcome::{Failure, Outcome};
+pub use outcome::{Failure, Outcome, Run};
 pub use parse::{ParseError, parse};
 pub use run::{run, run_on};
 pub use script::{Action, Call, Event, Packet, Script, ScriptOption, TcpOption, Value, When};
@@ -50,5 +51,6 @@ pub use settings::{commands_of, words_of};
 /// The order of the fields of the option of AccECN.
 pub use sojourn_tcp::FieldOrder;
 pub use target::{Answer, Taken, Target, Trouble};
+pub use value::Scalar;
 pub use wire::Clocks;
 pub use words::Missing;

@@ -1,4 +1,5 @@
-//! The memory of a send buffer whose size the application has set (`SO_SNDBUF`): what a write may put in.
+//! The memory of a send buffer: the pieces that writes make, which say where PSH is, and what a write may put in if
+//! the application has set the size (`SO_SNDBUF`).
 //!
 //! Linux keeps what is written in pieces. A piece grows as long as it is not sent, and is cut where segmentation offload
 //! cuts what leaves (which TCP always reckons with, even if the device has none). Each takes its payload and a head. A new piece is begun as long as all together are below the limit;
@@ -36,6 +37,14 @@ pub(crate) struct SendMemory {
     pieces: VecDeque<(u64, u64)>,
     /// All up to here is sent and cut into pieces.
     cut: u64,
+    /// The last piece ends a record, and does not grow.
+    ends_record: bool,
+    /// One past the last byte that got PSH. Source: Linux `pushed_seq`.
+    pushed: u64,
+    /// The last piece has PSH, at its end wherever that comes to be.
+    has_push: bool,
+    /// What was put in last lets only one burst go at once. Source: Linux `tcp_push_one`.
+    lets_one: bool,
 }
 
 /// How large pieces are.
@@ -92,17 +101,27 @@ impl SendMemory {
             if at < end {
                 self.pieces.insert(i + 1, (at, end));
             }
+            if std::mem::take(&mut self.lets_one) {
+                break;
+            }
         }
+        self.lets_one = false;
         self.pieces.retain_mut(|piece| {
             piece.0 = piece.0.max(una);
             piece.0 < piece.1
         });
     }
 
+    /// Whether the last piece takes more.
+    fn grows(&self, sizes: Sizes) -> bool {
+        let is_open = |&(start, end): &(u64, u64)| start >= self.cut && end - start < sizes.goal();
+        !self.ends_record && self.pieces.back().is_some_and(is_open)
+    }
+
     /// Bytes that a write may put in now, before it looks again.
     pub(crate) fn room(&self, limit: u64, sizes: Sizes) -> u64 {
         match self.pieces.back() {
-            Some(&(start, end)) if start >= self.cut && end - start < sizes.goal() => sizes.goal() - (end - start),
+            Some(&(start, end)) if self.grows(sizes) => sizes.goal() - (end - start),
             _ if self.used() < limit => sizes.goal(),
             _ => 0,
         }
@@ -114,12 +133,27 @@ impl SendMemory {
         limit.saturating_sub(used) >= used / 2
     }
 
-    /// A write has put in `bytes`.
-    pub(crate) fn put(&mut self, written: u64, bytes: u64, sizes: Sizes) {
-        match self.pieces.back_mut() {
-            Some((start, end)) if *start >= self.cut && *end - *start < sizes.goal() => *end += bytes,
-            _ => self.pieces.push_back((written, written + bytes)),
+    /// A write has put in `bytes`. Answers whether the last piece has grown by them.
+    pub(crate) fn put(&mut self, written: u64, bytes: u64, ends_record: bool, sizes: Sizes) -> bool {
+        let grows = self.grows(sizes);
+        match self.pieces.back_mut().filter(|_| grows) {
+            Some((_, end)) => *end += bytes,
+            None => self.pieces.push_back((written, written + bytes)),
         }
+        self.ends_record = ends_record;
+        grows
+    }
+
+    /// Whether the last piece, which ends at `end`, carries PSH: because the write ends (`whole`), because much has
+    /// none, or because it has grown (`grows`) and had it before. Source: Linux `tcp_push`, `forced_push`.
+    pub(crate) fn pushes(&mut self, end: u64, whole: bool, grows: bool, sizes: Sizes) -> bool {
+        let pushes = whole || end > self.pushed.max(1) + sizes.largest_window / 2;
+        if pushes {
+            self.pushed = end;
+        }
+        self.lets_one = !pushes;
+        self.has_push = pushes || grows && self.has_push;
+        self.has_push
     }
 }
 
@@ -139,10 +173,10 @@ mod tests {
         };
         let mut memory = SendMemory::default();
         assert_eq!(memory.room(42_000, sizes), 25_000);
-        memory.put(1, 24_000, sizes);
+        assert!(!memory.put(1, 24_000, false, sizes));
         assert_eq!(memory.room(42_000, sizes), 1_000);
-        memory.put(24_001, 1_000, sizes);
-        memory.put(25_001, 25_000, sizes);
+        assert!(memory.put(24_001, 1_000, false, sizes));
+        assert!(!memory.put(25_001, 25_000, false, sizes));
         assert_eq!(memory.used(), 51_664);
         assert_eq!(memory.room(42_000, sizes), 0);
         assert!(!memory.wakes(42_000));

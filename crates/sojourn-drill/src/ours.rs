@@ -1,12 +1,12 @@
 //! Our TCP as a target: the host under test, and its clock.
 
-use crate::expr::Scalar;
 use crate::host::Host;
 use crate::info;
 use crate::matching::{self, Run};
 use crate::scope;
 use crate::script::{Call, Packet, Script};
 use crate::target::{Answer, Taken, Target, Trouble};
+use crate::value::Scalar;
 use crate::words::{Missing, unknown};
 use sojourn_units::{Duration, Time};
 
@@ -88,7 +88,11 @@ impl Target for Ours {
             }
         }
         let run = std::mem::take(&mut self.run);
-        let connection = &self.host.connections[run.connection()];
+        let connection = &mut self.host.connections[run.connection()];
+        if expected.has('S') {
+            connection.begins[0].get_or_insert(expected.start);
+        }
+        let connection = &*connection;
         let clocks = &mut self.host.clocks;
         if let Err(got) = matching::compare(expected, &run, connection, &self.host.settings, clocks, tick) {
             return Taken::Other(got);

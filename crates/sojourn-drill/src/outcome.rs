@@ -3,6 +3,15 @@
 use crate::words::Missing;
 use std::fmt;
 
+/// A run of a script.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Run {
+    /// What became of it.
+    pub outcome: Outcome,
+    /// What it printed, with the line; bounded.
+    pub printed: Vec<(u32, String)>,
+}
+
 /// What became of a script.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Outcome {

@@ -1,11 +1,12 @@
 //! Runs a script: the clock, the events in their order, and what is compared.
 
-use crate::expr::Statement;
+use crate::expr::{Act, Expr, Names, Statement};
 use crate::ours::Ours;
-use crate::outcome::{Failure, Outcome};
+use crate::outcome::{Failure, Outcome, Run};
 use crate::script::{Action, Call, Event, Packet, Script, When};
 use crate::show::seconds;
 use crate::target::{Answer, Taken, Target, Trouble};
+use crate::value::Scalar;
 use crate::words::Missing;
 use sojourn_units::{Duration, Time};
 
@@ -13,6 +14,9 @@ use sojourn_units::{Duration, Time};
 const MOST_STEPS: u32 = 1_000_000;
 /// How far the time of an event may be off, if the script does not say.
 const TOLERANCE: Duration = Duration::from_millis(4);
+
+/// The most that is told of what a script prints: texts, and characters of each.
+const MOST_PRINTED: (usize, usize) = (100, 1000);
 
 /// What ends a run early.
 enum Stop {
@@ -49,19 +53,23 @@ struct Runner<'a, T> {
     steps: u32,
     /// When the event before was, and whether a segment arrived.
     last: (Time, bool),
+    /// Names that the script has given.
+    names: Names,
+    printed: Vec<(u32, String)>,
 }
 
 /// Runs a script against our TCP.
 #[must_use]
-pub fn run(script: &Script) -> Outcome {
+pub fn run(script: &Script) -> Run {
     run_on(script, Ours::of(script))
 }
 
 /// Runs a script against `target`.
 #[must_use]
-pub fn run_on(script: &Script, target: impl Target) -> Outcome {
+pub fn run_on(script: &Script, target: impl Target) -> Run {
     if let Some((line, missing)) = target.first_missing(script) {
-        return Outcome::NotApplicable { line, missing };
+        let (outcome, printed) = (Outcome::NotApplicable { line, missing }, Vec::new());
+        return Run { outcome, printed };
     }
     let micros = |name: &str| {
         let option = script.options.iter().rev().find(|option| option.name == name)?;
@@ -76,12 +84,21 @@ pub fn run_on(script: &Script, target: impl Target) -> Outcome {
         waiting: None,
         steps: 0,
         last: (start, false),
+        names: Names::new(),
+        printed: Vec::new(),
     };
-    match runner.all(script) {
+    let outcome = match runner.all(script) {
         Ok(()) => Outcome::Passed,
         Err(Stop::Failed(failure)) => Outcome::Failed(failure),
         Err(Stop::Missing(line, missing)) => Outcome::NotApplicable { line, missing },
-    }
+    };
+    let printed = runner.printed;
+    Run { outcome, printed }
+}
+
+/// The beginning of a text of a script.
+fn cut(text: &str) -> String {
+    text.chars().take(MOST_PRINTED.1).collect()
 }
 
 fn failed<T>(line: u32, expected: impl Into<String>, got: impl Into<String>) -> Result<T, Stop> {
@@ -162,7 +179,12 @@ impl<'a, T: Target> Runner<'a, T> {
                 let done = self.target.command(text);
                 done.map_err(stop(line, format!("`{}` to succeed", text.trim())))
             }
-            Action::Check(statements) => statements.iter().try_for_each(|one| self.check(one)),
+            Action::Check(statements) => {
+                // packetdrill binds its names anew before each part.
+                let target = &self.target;
+                self.names.retain(|name, _| target.value(name).is_none());
+                statements.iter().try_for_each(|one| self.statement(one))
+            }
             Action::Foreign { word, rest, arrives } => {
                 if *arrives {
                     let arrived = self.target.arrive_foreign(word, rest);
@@ -170,7 +192,7 @@ impl<'a, T: Target> Runner<'a, T> {
                 }
                 self.settle()
             }
-            Action::Leaves(_) => Ok(()),
+            Action::Leaves(_) | Action::Unknown(_) => Ok(()),
         }
     }
 
@@ -337,23 +359,61 @@ impl<'a, T: Target> Runner<'a, T> {
         Ok(())
     }
 
-    // ---------------------------------------------------------------- assertions
+    // ---------------------------------------------------------------- Python
 
-    fn check(&self, statement: &Statement) -> Result<(), Stop> {
-        let name = |word: &str| self.target.value(word);
-        match statement.condition.value(&name) {
-            Ok(value) if value.is_true() => Ok(()),
-            Ok(_) => {
-                let mut values = Vec::new();
-                statement.condition.each_name(&mut |word| {
-                    let is_told = word.starts_with("tcpi_") || word.starts_with("SK_");
-                    if let Some(value) = name(word).filter(|_| is_told) {
-                        values.push(format!("{word} is {value}"));
-                    }
-                });
-                failed(statement.line, &*statement.text, values.join(" and "))
+    fn value(&self, expression: &Expr, line: u32, expected: &str) -> Result<Scalar, Stop> {
+        let value = expression.value(&|word| self.names.get(word).cloned().or_else(|| self.target.value(word)));
+        value.map_err(stop(line, expected))
+    }
+
+    fn statement(&mut self, statement: &Statement) -> Result<(), Stop> {
+        let line = statement.line;
+        match &statement.act {
+            Act::Assert(text, condition, message) => {
+                if self.value(condition, line, text)?.is_true() {
+                    return Ok(());
+                }
+                failed(line, text, self.denial(condition, message.as_ref(), line))
             }
-            Err(got) => failed(statement.line, &*statement.text, got),
+            Act::Assign(name, value) => {
+                let value = self.value(value, line, &format!("a value of {name}"))?;
+                self.names.insert(name.clone(), value);
+                Ok(())
+            }
+            Act::Print(values) => {
+                let value = |one| Ok(self.value(one, line, "a value to print")?.to_string());
+                let texts: Vec<String> = values.iter().map(value).collect::<Result<_, Stop>>()?;
+                if self.printed.len() < MOST_PRINTED.0 {
+                    self.printed.push((line, cut(&texts.join(" "))));
+                }
+                Ok(())
+            }
+            Act::Compute(value) => self.value(value, line, "a value").map(drop),
+            Act::Unknown(missing) => Err(Stop::Missing(line, missing.clone())),
+        }
+    }
+
+    /// Why an assertion does not hold: the values in it, and its message.
+    fn denial(&self, condition: &Expr, message: Option<&Expr>, line: u32) -> String {
+        let mut values = Vec::new();
+        condition.each_name(&mut |word| {
+            let value = self.names.get(word).cloned();
+            let field = || {
+                self.target
+                    .value(word)
+                    .filter(|_| word.starts_with("tcpi_") || word.starts_with("SK_"))
+            };
+            values.extend(value.or_else(field).map(|value| cut(&format!("{word} is {value}"))));
+        });
+        values.dedup();
+        let clause = if values.is_empty() {
+            "it is false".into()
+        } else {
+            values.join(" and ")
+        };
+        match message.map(|message| self.value(message, line, "a message")) {
+            Some(Ok(Scalar::Text(text))) => format!("{clause} ({})", cut(&text)),
+            _ => clause,
         }
     }
 

@@ -1,5 +1,6 @@
 //! Whether a script is about something that our TCP has: looked at before it runs, so that no early failure hides it.
 
+use crate::expr::Assigned;
 use crate::script::{Action, Call, Event, Packet, Script, ScriptOption, TcpOption};
 use crate::settings::Settings;
 use crate::words::{Missing, missing, unknown};
@@ -9,8 +10,16 @@ use crate::{calls, info};
 pub(crate) fn first_missing(script: &Script) -> Option<(u32, Missing)> {
     let options = script.options.iter().map(|one| (one.line, option(one)));
     let mut settings = Settings::default();
-    let events = script.events.iter().map(|one| (one.line, event(one, &mut settings)));
-    options.chain(events).find_map(|(line, found)| Some((line, found?)))
+    let mut assigned = Assigned::default();
+    let name = |name: &str| (!info::is_known(name)).then(|| unknown("info", name));
+    let mut events = script.events.iter().map(|one| match &one.action {
+        Action::Check(statements) => assigned.first_missing(statements, &name),
+        _ => Some((one.line, event(one, &mut settings)?)),
+    });
+    let mut options = options.map(|(line, found)| Some((line, found?)));
+    options
+        .find_map(|found| found)
+        .or_else(|| events.find_map(|found| found))
 }
 
 /// Whether the script asks about the memory of the receive buffer.
@@ -19,9 +28,9 @@ pub(crate) fn asks_about_memory(script: &Script) -> bool {
     for event in &script.events {
         if let Action::Check(statements) = &event.action {
             for statement in statements {
-                statement
-                    .condition
-                    .each_name(&mut |name| asks |= info::OF_MEMORY.contains(&name));
+                statement.each_expression(&mut |one| {
+                    one.each_name(&mut |name| asks |= info::OF_MEMORY.contains(&name));
+                });
             }
         }
     }
@@ -30,7 +39,10 @@ pub(crate) fn asks_about_memory(script: &Script) -> bool {
 
 fn option(option: &ScriptOption) -> Option<Missing> {
     match (option.name.as_str(), option.value.as_str()) {
-        ("mss" | "tolerance_usecs" | "tcp_ts_tick_usecs", _) | ("ip_version", "ipv4") => None,
+        // Our TCP has no addresses.
+        ("mss" | "tolerance_usecs" | "tcp_ts_tick_usecs" | "local_ip" | "remote_ip", _) | ("ip_version", "ipv4") => {
+            None
+        }
         ("ip_version", _) => Some(Missing::new(
             format!("--ip_version={}", option.value),
             "our headers are those of IPv4",
@@ -45,17 +57,8 @@ fn event(event: &Event, settings: &mut Settings) -> Option<Missing> {
         Action::Call(call) => of_call(call),
         Action::Command(text) => settings.run(text).err(),
         Action::Foreign { word, .. } => Some(unknown("packet", word)),
-        Action::Check(statements) => {
-            let mut found = None;
-            for statement in statements {
-                statement.condition.each_name(&mut |name| {
-                    if found.is_none() && !info::is_known(name) {
-                        found = Some(unknown("info", name));
-                    }
-                });
-            }
-            found
-        }
+        Action::Unknown(missing) => Some(missing.clone()),
+        Action::Check(_) => None,
     }
 }
 

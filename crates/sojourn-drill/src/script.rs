@@ -1,6 +1,7 @@
 //! What a packetdrill script says, line by line.
 
 use crate::expr::Statement;
+use crate::words::Missing;
 use sojourn_tcp::FieldOrder;
 use sojourn_units::{Duration, Ecn};
 
@@ -61,8 +62,10 @@ pub enum Action {
     Call(Call),
     /// Commands of a shell, in backticks.
     Command(String),
-    /// Assertions about `tcp_info`, between `%{` and `}%`.
+    /// Python about `tcp_info`, between `%{` and `}%`.
     Check(Vec<Statement>),
+    /// Something that may be right, but that is not known here. What follows it has not been read.
+    Unknown(Missing),
     /// A packet that is no TCP segment.
     Foreign {
         /// What it is, such as `icmp`.

@@ -3,8 +3,8 @@
 //! The runner has the order of events, their times and the comparison of answers. A target has the rest: it carries
 //! segments and calls, lets time pass, and compares what has left, because only it knows which numbers are which.
 
-use crate::expr::Scalar;
 use crate::script::{Call, Packet, Script};
+use crate::value::Scalar;
 use crate::words::Missing;
 use sojourn_units::{Duration, Time};
 use std::borrow::Cow;

@@ -38,7 +38,16 @@ impl Clocks {
 }
 
 /// What a script's segment is to our TCP.
-pub(crate) fn segment(packet: &Packet, agreed: Agreed, clocks: &Clocks) -> Segment {
+///
+/// A SYN has the numbers that the script writes, and the others count from it, as in packetdrill. What a SYN carries is
+/// not taken. Source: Linux without TCP Fast Open, `tcp_conn_request`, `tcp_rcv_synsent_state_process`.
+pub(crate) fn segment(packet: &Packet, connection: &mut Connection, clocks: &Clocks) -> Segment {
+    let agreed = connection.agreed;
+    let syn = packet.has('S');
+    if syn {
+        connection.begins[1].get_or_insert(packet.start);
+    }
+    let [ours, peers] = connection.begins.map(|begin| begin.filter(|_| syn).unwrap_or(0));
     let mut flags = match packet.ecn {
         Some(Ecn::Ect0) => Flags::ECT0,
         Some(Ecn::Ect1) => Flags::ECT1,
@@ -59,14 +68,17 @@ pub(crate) fn segment(packet: &Packet, agreed: Agreed, clocks: &Clocks) -> Segme
             flags |= flag;
         }
     }
-    let ack = packet.ack.unwrap_or(0);
-    let shift = if packet.has('S') { 0 } else { agreed.scale.unwrap_or(0) };
+    let ack = packet.ack.unwrap_or(0).wrapping_sub(ours);
+    let shift = if syn { 0 } else { agreed.scale.unwrap_or(0) };
     let window = u64::from(packet.window.unwrap_or(0)) << shift;
     let mut segment = Segment {
-        // A SYN takes number 0, whatever the script calls it.
-        seq: if packet.has('S') { 0 } else { u64::from(packet.start) },
+        seq: u64::from(packet.start.wrapping_sub(peers)),
         ack: u64::from(ack),
-        len: packet.len.min(u32::from(u16::MAX)) as u16,
+        len: if syn {
+            0
+        } else {
+            packet.len.min(u32::from(u16::MAX)) as u16
+        },
         flags,
         window: (window / WINDOW_UNIT).min(u64::from(u16::MAX)) as u16,
         window_rest: (window % WINDOW_UNIT) as u8,
@@ -114,6 +126,7 @@ pub(crate) fn packet(segment: &Segment, connection: &Connection, settings: &Sett
     }
     let syn = has(Flags::SYN);
     let agreed = connection.agreed;
+    let [ours, peers] = connection.begins.map(|begin| begin.filter(|_| syn).unwrap_or(0));
     let bytes = segment.window_bytes();
     let window = if syn || agreed.scale.is_none() {
         bytes
@@ -123,9 +136,9 @@ pub(crate) fn packet(segment: &Segment, connection: &Connection, settings: &Sett
     Packet {
         ecn: Some(segment.flags.ecn()),
         flags,
-        start: segment.seq as u32,
+        start: (segment.seq as u32).wrapping_add(ours),
         len: u32::from(segment.len),
-        ack: has(Flags::ACK).then_some(segment.ack as u32),
+        ack: has(Flags::ACK).then_some((segment.ack as u32).wrapping_add(peers)),
         window: Some(window.min(u64::from(u16::MAX)) as u16),
         urgent: None,
         options: Some(options_of(segment, connection, settings)),

@@ -9,6 +9,9 @@ use crate::target::Answer;
 use sojourn_tcp::ConnectionState;
 use sojourn_units::Time;
 
+/// The most pieces that a write is cut into: more than one of 64 MiB makes.
+const MOST_PIECES: u64 = 10_000;
+
 impl Host {
     /// An application writes on connection `i`, or asks `again` after it had to wait.
     pub(crate) fn write(&mut self, call: &Call, descriptor: Descriptor, i: usize, again: bool, now: Time) -> Answer {
@@ -26,13 +29,12 @@ impl Host {
         }
         // What is written before the handshake is over waits without a limit.
         let limit = descriptor.send_buffer.filter(|_| connection.endpoint.is_established());
-        let Some(limit) = limit.map(|set| doubled(set).cast_unsigned()) else {
+        let limit = limit.map_or(u64::MAX, |set| doubled(set).cast_unsigned());
+        if asked == 0 {
             connection.write(write, now);
             self.pump(i, now);
-            return Answer::Done(asked.cast_signed());
-        };
-        if waiting.is_none() || connection.memory.wakes(limit) {
-            left = self.fill(i, limit, Write { bytes: left, ..write }, now);
+        } else if waiting.is_none() || connection.memory.wakes(limit) {
+            left = self.fill(i, limit, Write { bytes: left, ..write }, waiting.is_some(), now);
         }
         if left == 0 {
             Answer::Done(asked.cast_signed())
@@ -47,26 +49,38 @@ impl Host {
         }
     }
 
-    /// Puts in what the buffer takes, piece by piece, and sends what may be sent. Answers how many bytes are left.
+    /// Puts in what the buffer takes, piece by piece, and sends what may be sent. `goes_on` says whether the write had to
+    /// wait. Answers how many bytes are left.
     ///
-    /// Deviation: each piece carries PSH; with Linux those do that are half of the peer's window.
-    fn fill(&mut self, i: usize, limit: u64, write: Write, now: Time) -> u64 {
+    /// Source: Linux 6.1 `tcp_sendmsg_locked`. Deviation: later kernels fill a piece up from the next before it leaves
+    /// (`tcp_grow_skb`), and its PSH may go on to the end of the write.
+    fn fill(&mut self, i: usize, limit: u64, write: Write, goes_on: bool, now: Time) -> u64 {
         let mut left = write.bytes;
         while left > 0 {
             let sizes = self.sizes(i);
             let connection = &mut self.connections[i];
-            let bytes = connection.memory.room(limit, sizes).min(left);
-            if bytes == 0 {
+            let room = connection.memory.room(limit, sizes);
+            if room == 0 {
                 break;
             }
+            let bytes = room.max(write.bytes / MOST_PIECES).min(left);
+            let is_first = left == write.bytes && !goes_on;
             left -= bytes;
             let written = connection.written();
-            connection.memory.put(written, bytes, sizes);
-            let last = left == 0;
+            let ends_record = write.ends_record && left == 0;
+            let more = write.more && left == 0;
+            let grows = connection.memory.put(written, bytes, ends_record, sizes);
+            let waits = left > 0 && connection.memory.room(limit, sizes) == 0;
+            let whole = left == 0 && !write.more || waits;
             let piece = Write {
                 bytes,
-                ends_record: write.ends_record && last,
-                more: write.more && last,
+                ends_record,
+                more,
+                opens: grows,
+                // A new write takes PSH from what it adds to.
+                push: connection
+                    .memory
+                    .pushes(written + bytes, whole, grows && !is_first, sizes),
             };
             connection.write(piece, now);
             self.pump(i, now);
@@ -91,6 +105,8 @@ fn told(call: &Call, bytes: u64) -> Write {
         bytes,
         ends_record: false,
         more: false,
+        opens: false,
+        push: false,
     };
     for arg in &call.args {
         arg.each_word(&mut |word| {

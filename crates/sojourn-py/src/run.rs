@@ -139,8 +139,8 @@ pub(crate) fn read_series<'py>(py: Python<'py>, file: &[u8], rows: usize) -> PyR
         .collect())
 }
 
-/// Reads the heads of these runs of a store: a JSON list with an object for each, in this order. A run that cannot be
-/// read has the key ``error``, which says why.
+/// Reads the heads of these runs of a store, as JSON: ``rows`` has an object for each, in this order, and ``settings``
+/// what they name by its place. A run that cannot be read has the key ``error``, which says why.
 #[pyfunction]
 #[expect(
     clippy::needless_pass_by_value,

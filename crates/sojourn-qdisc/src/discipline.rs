@@ -5,7 +5,7 @@ use crate::footprint::Footprint;
 use crate::kinds;
 use crate::presets::{self, PresetInfo};
 use crate::requests::KernelOptions;
-use crate::spec::statements::root;
+use crate::spec::statements::{root, split, translated};
 use crate::{KernelOnly, ParamError, QdiscSpec, SpecError};
 use sojourn_units::{Rate, text};
 use std::fmt;
@@ -34,8 +34,11 @@ impl Discipline {
     /// # Errors
     /// [`SpecError`]: one sentence that names the word, or the parameter, its value and the rule.
     pub fn parse(text: &str, rate: Option<Rate>) -> Result<Self, SpecError> {
+        if let Some(text) = translated(text)? {
+            return Self::parse(&text, rate);
+        }
         let words: Vec<&str> = text.split_whitespace().collect();
-        let (_, words) = root(&words)?;
+        let (place, words) = root(&words)?;
         let Some((&kind, words)) = words.split_first() else {
             return Err(SpecError::Empty);
         };
@@ -46,7 +49,18 @@ impl Discipline {
         }
         match (QdiscSpec::parse(text, rate), kinds::more_in_kernels(kind)) {
             (Err(refusal @ SpecError::WordOfKernel { .. }), Some(table)) => {
-                Ok(Self::KernelOnly(KernelOnly::parse(table, words)?, refusal))
+                if let Some(statement) = split(text).get(1) {
+                    let word = statement.trim().to_owned();
+                    return Err(SpecError::Expected {
+                        word,
+                        expected: "nothing".to_owned(),
+                    });
+                }
+                let mut only = KernelOnly::parse(table, words)?;
+                if let Some(words) = place.framed(table.about.kind, &only.to_string(), words)? {
+                    only = KernelOnly::parse(table, &words.split(' ').collect::<Vec<_>>())?;
+                }
+                Ok(Self::KernelOnly(only, refusal))
             }
             (parsed, _) => parsed.map(Self::Modelled),
         }

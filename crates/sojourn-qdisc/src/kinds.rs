@@ -52,6 +52,33 @@ mod out_of_line {
     }
 }
 
+/// Disciplines of Linux that are not modelled. Source: Linux 6.1 to 7.3, `net/sched/Kconfig`.
+pub(crate) const UNMODELLED: &[&str] = &[
+    "hfsc",
+    "qfq",
+    "cake_mq",
+    "choke",
+    "hhf",
+    "sfb",
+    "gred",
+    "multiq",
+    "mqprio",
+    "taprio",
+    "etf",
+    "cbs",
+    "cbq",
+    "dsmark",
+    "atm",
+    "skbprio",
+    "plug",
+    "teql0",
+    "noqueue",
+    "noop",
+    "blackhole",
+    "dualq",
+    "bpf",
+];
+
 macro_rules! disciplines {
     (
         kinds { $($Kind:ident($Params:ty)),+ $(,)? }

@@ -1,6 +1,7 @@
 //! A discipline that can be built, from its text: a kind with its words, or a preset; and statements about its classes.
 
 mod below;
+mod printed;
 pub(crate) mod statements;
 mod told;
 
@@ -37,11 +38,17 @@ impl QdiscSpec {
     /// # Errors
     /// [`SpecError`]: one sentence that names the word, or the parameter, its value and the rule.
     pub fn parse(text: &str, rate: Option<Rate>) -> Result<Self, SpecError> {
+        if let Some(text) = statements::translated(text)? {
+            return Self::parse(&text, rate);
+        }
         let statements = statements::split(text);
         let (first, below) = statements.split_first().unwrap_or((&"", &[]));
         let first: Vec<&str> = first.split_whitespace().collect();
         let (root, first) = statements::root(&first)?;
-        let spec = Self::parse_words(first, rate)?;
+        let mut spec = Self::parse_words(first, rate)?;
+        if let Some(words) = root.framed(spec.kind(), &spec.to_string(), first)? {
+            spec = Self::parse_words(&words.split(' ').collect::<Vec<_>>(), rate)?;
+        }
         if let (Some(&preset), Some(statement)) = (
             first.first().filter(|word| presets::find(word).is_some()),
             below.first(),
@@ -73,11 +80,18 @@ impl QdiscSpec {
         }
         match Kind::parse(kind, words) {
             Some(parsed) => parsed.map(Self),
-            None => Err(SpecError::UnknownKind {
-                kind: kind.to_owned(),
-                kinds: kinds::names(),
-                presets: presets::names(),
-            }),
+            None if matches!(kind, "ingress" | "clsact") => Err(statements::without_queue(kind)),
+            None => match kinds::UNMODELLED.iter().find(|&&known| known == kind) {
+                Some(kind) => Err(SpecError::KindNotModelled {
+                    kind,
+                    kinds: kinds::names(),
+                }),
+                None => Err(SpecError::UnknownKind {
+                    kind: kind.to_owned(),
+                    kinds: kinds::names(),
+                    presets: presets::names(),
+                }),
+            },
         }
     }
 

@@ -219,5 +219,10 @@ fn modelled<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<QdiscSp
         }
         error => error.to_string(),
     });
-    spec.map(Some).map_err(D::Error::custom)
+    match spec {
+        Ok(spec) if spec.reads_acks() => Err(D::Error::custom(format!(
+            "is {text:?}, but a cell has no discipline that looks at acknowledgements"
+        ))),
+        spec => spec.map(Some).map_err(D::Error::custom),
+    }
 }

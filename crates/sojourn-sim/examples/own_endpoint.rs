@@ -68,7 +68,10 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     for (name, added) in [("cubic", cubic), ("paced", paced)] {
         let of = queue.route(added.routes.forth);
         let mbit = of.sent as f64 * 1448.0 * 8.0 / 60e6;
-        println!("{name}: {mbit:.2} Mbit/s, {:.1} ms in the queue", of.sojourn_mean_ms);
+        println!(
+            "{name}: {mbit:.2} Mbit/s, {:.1} ms in the queue",
+            of.sojourn_mean_ms.unwrap_or(f64::NAN)
+        );
     }
     Ok(())
 }

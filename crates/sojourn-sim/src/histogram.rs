@@ -55,29 +55,26 @@ impl Histogram {
         self.count
     }
 
-    pub(crate) fn mean_ms(&self) -> f64 {
-        if self.count == 0 {
-            0.0
-        } else {
-            self.sum_ns as f64 / self.count as f64 / 1e6
-        }
+    /// The mean, as all that follows `None` without samples.
+    pub(crate) fn mean_ms(&self) -> Option<f64> {
+        (self.count > 0).then(|| self.sum_ns as f64 / self.count as f64 / 1e6)
     }
 
-    pub(crate) fn max_ms(&self) -> f64 {
-        self.max.as_millis_f64()
+    pub(crate) fn max_ms(&self) -> Option<f64> {
+        (self.count > 0).then(|| self.max.as_millis_f64())
     }
 
     /// The duration that a share `q` of the samples does not exceed.
-    pub(crate) fn quantile_ms(&self, q: f64) -> f64 {
+    pub(crate) fn quantile_ms(&self, q: f64) -> Option<f64> {
         let wanted = (q * self.count as f64).ceil().max(1.0) as u64;
         let mut seen = 0;
         for (b, &n) in self.counts.iter().enumerate() {
             seen += n;
             if n > 0 && seen >= wanted {
-                return (Self::value(b) as f64 / 1e6).min(self.max_ms());
+                return Some((Self::value(b) as f64 / 1e6).min(self.max.as_millis_f64()));
             }
         }
-        0.0
+        None
     }
 }
 
@@ -102,11 +99,11 @@ mod tests {
         for ms in 1..=1000 {
             h.record(Duration::from_millis(ms));
         }
-        assert!((h.mean_ms() - 500.5).abs() < 1e-9);
+        assert!((h.mean_ms().unwrap() - 500.5).abs() < 1e-9);
         for q in [0.01, 0.5, 0.95, 1.0] {
             let exact = 1000.0 * q;
-            assert!((h.quantile_ms(q) - exact).abs() <= exact / 32.0, "{q}");
+            assert!((h.quantile_ms(q).unwrap() - exact).abs() <= exact / 32.0, "{q}");
         }
-        assert!((h.max_ms() - 1000.0).abs() < 1e-9);
+        assert!((h.max_ms().unwrap() - 1000.0).abs() < 1e-9);
     }
 }

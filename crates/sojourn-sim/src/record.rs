@@ -16,6 +16,8 @@ pub(crate) use make::{assemble, at_end};
 pub(crate) use simulated::Simulated;
 pub use wifi::{WifiLatencyRecord, WifiRecord, WifiStationRecord, WifiTidRecord, WifiWayRecord};
 
+use crate::histogram::Histogram;
+use numbers::mean;
 use schemars::generate::SchemaSettings;
 use schemars::{JsonSchema, Schema};
 use serde::Serialize;
@@ -25,25 +27,25 @@ use std::collections::BTreeMap;
 /// Format name of [`Record`].
 pub const FORMAT: &str = "sojourn-run/1";
 
-/// Statistics of a set of samples, in ms if nothing else is said. Without samples all are zero.
+/// Statistics of a set of samples, in ms if nothing else is said. Without samples all are `null` but the count.
 #[derive(Clone, Debug, Default, JsonSchema, Serialize)]
 pub struct Quantiles {
     /// Samples.
     pub count: usize,
     /// Arithmetic mean.
-    pub mean: f64,
+    pub mean: Option<f64>,
     /// 50th percentile; percentiles interpolate linearly between neighbours.
-    pub median: f64,
+    pub median: Option<f64>,
     /// 5th percentile.
-    pub p5: f64,
+    pub p5: Option<f64>,
     /// 95th percentile.
-    pub p95: f64,
+    pub p95: Option<f64>,
     /// 99th percentile.
-    pub p99: f64,
+    pub p99: Option<f64>,
     /// Smallest.
-    pub min: f64,
+    pub min: Option<f64>,
     /// Largest.
-    pub max: f64,
+    pub max: Option<f64>,
 }
 
 impl Quantiles {
@@ -56,17 +58,17 @@ impl Quantiles {
             let k = (v.len() - 1) as f64 * q;
             let i = k as usize;
             let next = v[(i + 1).min(v.len() - 1)];
-            v[i] + (next - v[i]) * (k - i as f64)
+            Some(v[i] + (next - v[i]) * (k - i as f64))
         };
         Self {
             count: v.len(),
-            mean: v.iter().sum::<f64>() / v.len() as f64,
+            mean: mean(v.iter().sum(), v.len() as u64),
             median: at(0.5),
             p5: at(0.05),
             p95: at(0.95),
             p99: at(0.99),
-            min: v[0],
-            max: v[v.len() - 1],
+            min: v.first().copied(),
+            max: v.last().copied(),
         }
     }
 }
@@ -78,14 +80,14 @@ pub struct Summary {
     pub goodput_up_mbit: f64,
     /// TCP payload delivered to clients over the measured window, Mbit/s.
     pub goodput_down_mbit: f64,
-    /// Mean probe RTT over the measured window minus the path's base RTT, ms.
-    pub induced_latency_ms: f64,
-    /// Share of the echo requests sent in the measured window that were not answered.
-    pub probe_loss: f64,
-    /// Jain's index of the upstream flows' goodputs; 1 without flows.
-    pub jain_up: f64,
-    /// Jain's index of the downstream flows' goodputs; 1 without flows.
-    pub jain_down: f64,
+    /// Mean probe RTT over the measured window minus the path's base RTT, ms; `None` if no echo came back.
+    pub induced_latency_ms: Option<f64>,
+    /// Share of the echo requests sent in the measured window that were not answered; `None` if none was sent.
+    pub probe_loss: Option<f64>,
+    /// Jain's index of the upstream flows' goodputs; `None` if nothing was delivered.
+    pub jain_up: Option<f64>,
+    /// Jain's index of the downstream flows' goodputs; `None` if nothing was delivered.
+    pub jain_down: Option<f64>,
     /// RTTs of all echo probes.
     pub rtt_ms: Quantiles,
     /// Mean time of all pages fetched, s; `None` without.
@@ -135,8 +137,8 @@ pub struct FlowRecord {
     pub loss_probes: Option<u64>,
     /// Reductions of the window that were taken back; `None` on a kernel.
     pub undone: Option<u64>,
-    /// Mean congestion window over the samples of the series.
-    pub mean_cwnd_segments: f64,
+    /// Mean congestion window over the samples of the series; `None` without.
+    pub mean_cwnd_segments: Option<f64>,
     /// Mean of the sender's smoothed RTT over the samples of the series, ms; `None` if it never had one.
     pub mean_srtt_ms: Option<f64>,
     /// Bare acknowledgements of this flow dropped at the bottleneck.
@@ -186,8 +188,9 @@ pub struct UdpRecord {
     /// Datagrams of a UDP flow that did not arrive, although a later one did. Datagrams that are still under way at the
     /// end are not counted.
     pub lost: u64,
-    /// Lost datagrams of a UDP flow, as a share of those that arrived or were lost; 0 if there are none.
-    pub loss: f64,
+    /// Lost datagrams of a UDP flow, as a share of those that arrived or were lost; `None` if there are none.
+    #[schemars(extend("x-null" = true))]
+    pub loss: Option<f64>,
 }
 
 /// One probe, over the measured window.
@@ -232,15 +235,25 @@ pub struct BacklogRecord {
     pub std: Option<f64>,
 }
 
-/// Sojourn times of all packets that departed, ms.
+/// Sojourn times of all packets that departed, ms; `null` if none did.
 #[derive(Clone, Debug, Default, JsonSchema, Serialize)]
 pub struct SojournRecord {
     /// Mean.
-    pub mean: f64,
+    pub mean: Option<f64>,
     /// 95th percentile, to 1/32.
-    pub p95: f64,
+    pub p95: Option<f64>,
     /// Largest.
-    pub max: f64,
+    pub max: Option<f64>,
+}
+
+impl SojournRecord {
+    pub(crate) fn of(times: &Histogram) -> Self {
+        Self {
+            mean: times.mean_ms(),
+            p95: times.quantile_ms(0.95),
+            max: times.max_ms(),
+        }
+    }
 }
 
 /// SYNs and SYN-ACKs at one direction of the bottleneck.
@@ -332,10 +345,12 @@ pub struct VoiceRecord {
     pub frame_ms: f64,
     /// One-way delay of the empty path, ms.
     pub base_delay_ms: f64,
-    /// RFC 3550's interarrival jitter at the end, ms.
-    pub jitter_ms: f64,
-    /// Mean difference of the delays of successive packets, ms.
-    pub ipdv_ms: f64,
+    /// RFC 3550's interarrival jitter at the end, ms; `None` if fewer than two packets arrived.
+    #[schemars(extend("x-null" = true))]
+    pub jitter_ms: Option<f64>,
+    /// Mean difference of the delays of successive packets, ms; `None` if no two arrived.
+    #[schemars(extend("x-null" = true))]
+    pub ipdv_ms: Option<f64>,
 }
 
 /// The packets of a voice stream by the bin in which they were sent.
@@ -377,8 +392,8 @@ pub struct WebRecord {
 pub struct FetchRecord {
     /// When it began, from the beginning of the measured window.
     pub start_s: f64,
-    /// How long the first look-up took; 0 if names are not looked up.
-    pub dns_s: f64,
+    /// How long the first look-up took; `None` if names are not looked up.
+    pub dns_s: Option<f64>,
     /// How long the first handshake took.
     pub connect_s: f64,
     /// From the beginning to the last byte of the last object.

@@ -5,6 +5,8 @@
 
 use serde::de::IgnoredAny;
 use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+use std::collections::BTreeMap;
 use std::num::NonZero;
 use std::path::Path;
 use std::{fs, thread};
@@ -19,6 +21,15 @@ const MOST_NUMBER: f64 = 1e18;
 const RUNS_OF_A_THREAD: usize = 64;
 const MOST_THREADS: usize = 8;
 const FORMAT: &str = "sojourn-run/1";
+
+/// The rows of many runs, and the settings that they name.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Heads {
+    /// One for each run.
+    pub rows: Vec<Row>,
+    /// What [`Known::setting`] counts: each different one once.
+    pub settings: Vec<String>,
+}
 
 /// What the table says of one run. Units are in the names; a value that a run has not is `None`.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -49,19 +60,24 @@ pub struct Known {
     flows: usize,
     goodput_up_mbit: f64,
     goodput_down_mbit: f64,
-    induced_latency_ms: f64,
-    rtt_mean_ms: f64,
-    rtt_median_ms: f64,
-    rtt_p5_ms: f64,
-    rtt_p95_ms: f64,
-    rtt_p99_ms: f64,
-    probe_loss: f64,
-    jain_up: f64,
-    jain_down: f64,
+    induced_latency_ms: Option<f64>,
+    rtt_mean_ms: Option<f64>,
+    rtt_median_ms: Option<f64>,
+    rtt_p5_ms: Option<f64>,
+    rtt_p95_ms: Option<f64>,
+    rtt_p99_ms: Option<f64>,
+    probe_loss: Option<f64>,
+    jain_up: Option<f64>,
+    jain_down: Option<f64>,
     page_fetch_s: Option<f64>,
     fct_ms: Option<f64>,
     voip_delay_ms: Option<f64>,
     voip_loss: Option<f64>,
+    /// The place of what the run has in common with its repeats in [`Heads::settings`].
+    pub setting: usize,
+    /// The setting: JSON of the scenario without seed and name, and of what the run was made by.
+    #[serde(skip)]
+    setting_text: String,
 }
 
 #[derive(Deserialize)]
@@ -70,7 +86,9 @@ struct Head {
     backend: String,
     code_version: String,
     seed: u64,
-    scenario: Scenario,
+    scenario: Map<String, Value>,
+    #[serde(default)]
+    kernel: Map<String, Value>,
     summary: Summary,
     probes: Vec<Probe>,
     stored: Stored,
@@ -92,10 +110,10 @@ struct Scenario {
 struct Summary {
     goodput_up_mbit: f64,
     goodput_down_mbit: f64,
-    induced_latency_ms: f64,
-    probe_loss: f64,
-    jain_up: f64,
-    jain_down: f64,
+    induced_latency_ms: Option<f64>,
+    probe_loss: Option<f64>,
+    jain_up: Option<f64>,
+    jain_down: Option<f64>,
     rtt_ms: Quantiles,
     page_fetch_s: Option<f64>,
     fct_ms: Option<f64>,
@@ -103,11 +121,12 @@ struct Summary {
 
 #[derive(Deserialize)]
 struct Quantiles {
-    mean: f64,
-    median: f64,
-    p5: f64,
-    p95: f64,
-    p99: f64,
+    count: u64,
+    mean: Option<f64>,
+    median: Option<f64>,
+    p5: Option<f64>,
+    p95: Option<f64>,
+    p99: Option<f64>,
 }
 
 #[derive(Deserialize)]
@@ -120,7 +139,7 @@ struct Probe {
 #[derive(Deserialize)]
 struct Delay {
     count: u64,
-    mean: f64,
+    mean: Option<f64>,
 }
 
 #[derive(Deserialize)]
@@ -131,13 +150,13 @@ struct Stored {
 
 /// Reads the heads of these runs of a store, in this order. A run that cannot be read is a row that says why.
 #[must_use]
-pub fn read_heads(store: &Path, names: &[String]) -> Vec<Row> {
+pub fn read_heads(store: &Path, names: &[String]) -> Heads {
     let threads = thread::available_parallelism()
         .map_or(1, NonZero::get)
         .min(MOST_THREADS)
         .min(names.len() / RUNS_OF_A_THREAD + 1);
     let share = names.len().div_ceil(threads).max(1);
-    thread::scope(|scope| {
+    let mut rows: Vec<Row> = thread::scope(|scope| {
         let parts: Vec<_> = names
             .chunks(share)
             .map(|part| scope.spawn(move || part.iter().map(|name| row(store, name)).collect::<Vec<_>>()))
@@ -146,7 +165,16 @@ pub fn read_heads(store: &Path, names: &[String]) -> Vec<Row> {
             .into_iter()
             .flat_map(|part| part.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
             .collect()
-    })
+    });
+    let (mut places, mut settings) = (BTreeMap::new(), Vec::new());
+    for known in rows.iter_mut().filter_map(|row| row.known.as_mut()) {
+        let text = std::mem::take(&mut known.setting_text);
+        known.setting = *places.entry(text.clone()).or_insert_with(|| {
+            settings.push(text);
+            settings.len() - 1
+        });
+    }
+    Heads { rows, settings }
 }
 
 fn row(store: &Path, name: &str) -> Row {
@@ -189,7 +217,9 @@ fn known(folder: &Path, name: &str) -> Result<Known, String> {
             head.stored.bytes
         ));
     }
-    let known = flat(head);
+    let scenario =
+        Scenario::deserialize(Value::Object(head.scenario.clone())).map_err(|error| format!("run.json: {error}"))?;
+    let known = flat(head, scenario);
     check(&known)?;
     Ok(known)
 }
@@ -208,16 +238,35 @@ fn read(path: &Path) -> Result<Vec<u8>, String> {
     fs::read(path).map_err(|error| format!("run.json: {error}"))
 }
 
-fn flat(head: Head) -> Known {
+/// All that a run and its repeats have in common, as JSON.
+fn setting(head: &Head) -> String {
+    let mut all = head.scenario.clone();
+    all.remove("seed");
+    all.remove("experiment");
+    all.insert("backend".to_owned(), Value::from(head.backend.as_str()));
+    all.insert("code_version".to_owned(), Value::from(head.code_version.as_str()));
+    for key in ["release", "version"] {
+        if let Some(value) = head.kernel.get(key) {
+            all.insert(format!("kernel {key}"), value.clone());
+        }
+    }
+    Value::Object(all).to_string()
+}
+
+fn flat(head: Head, scenario: Scenario) -> Known {
+    let setting_text = setting(&head);
     let (voip_delay_ms, voip_loss) = voice(&head.probes);
     let Head {
-        scenario,
         summary,
         backend,
         code_version,
         seed,
         ..
     } = head;
+    // Earlier records have a number where nothing was measured, as `sojourn.store.measured` says.
+    let echoes = summary.rtt_ms.count;
+    let echoed = |value: Option<f64>| value.filter(|_| echoes > 0);
+    let shared = |jain: Option<f64>, goodput: f64| jain.filter(|_| goodput > 0.0);
     Known {
         experiment: scenario.experiment,
         backend,
@@ -232,19 +281,21 @@ fn flat(head: Head) -> Known {
         flows: scenario.flows.len(),
         goodput_up_mbit: summary.goodput_up_mbit,
         goodput_down_mbit: summary.goodput_down_mbit,
-        induced_latency_ms: summary.induced_latency_ms,
-        rtt_mean_ms: summary.rtt_ms.mean,
-        rtt_median_ms: summary.rtt_ms.median,
-        rtt_p5_ms: summary.rtt_ms.p5,
-        rtt_p95_ms: summary.rtt_ms.p95,
-        rtt_p99_ms: summary.rtt_ms.p99,
-        probe_loss: summary.probe_loss,
-        jain_up: summary.jain_up,
-        jain_down: summary.jain_down,
+        induced_latency_ms: echoed(summary.induced_latency_ms),
+        rtt_mean_ms: echoed(summary.rtt_ms.mean),
+        rtt_median_ms: echoed(summary.rtt_ms.median),
+        rtt_p5_ms: echoed(summary.rtt_ms.p5),
+        rtt_p95_ms: echoed(summary.rtt_ms.p95),
+        rtt_p99_ms: echoed(summary.rtt_ms.p99),
+        probe_loss: summary.probe_loss.filter(|&loss| echoes > 0 || loss > 0.0),
+        jain_up: shared(summary.jain_up, summary.goodput_up_mbit),
+        jain_down: shared(summary.jain_down, summary.goodput_down_mbit),
         page_fetch_s: summary.page_fetch_s,
         fct_ms: summary.fct_ms,
         voip_delay_ms,
         voip_loss,
+        setting: 0,
+        setting_text,
     }
 }
 
@@ -258,7 +309,7 @@ fn voice(probes: &[Probe]) -> (Option<f64>, Option<f64>) {
     for probe in probes.iter().filter(|probe| probe.kind == "voip") {
         if let Some(delay) = &probe.delay_ms {
             arrived += delay.count as f64;
-            total += delay.mean * delay.count as f64;
+            total += delay.mean.unwrap_or(0.0) * delay.count as f64;
         }
         sent += probe.sent as f64;
     }
@@ -288,8 +339,8 @@ fn check(known: &Known) -> Result<(), String> {
         }
     }
     let numbers = [
-        ("goodput_up_mbit", known.goodput_up_mbit),
-        ("goodput_down_mbit", known.goodput_down_mbit),
+        ("goodput_up_mbit", Some(known.goodput_up_mbit)),
+        ("goodput_down_mbit", Some(known.goodput_down_mbit)),
         ("induced_latency_ms", known.induced_latency_ms),
         ("rtt_ms.mean", known.rtt_mean_ms),
         ("rtt_ms.median", known.rtt_median_ms),
@@ -299,12 +350,12 @@ fn check(known: &Known) -> Result<(), String> {
         ("probe_loss", known.probe_loss),
         ("jain_up", known.jain_up),
         ("jain_down", known.jain_down),
-        ("page_fetch_s", known.page_fetch_s.unwrap_or(0.0)),
-        ("fct_ms", known.fct_ms.unwrap_or(0.0)),
-        ("delay_ms of voice", known.voip_delay_ms.unwrap_or(0.0)),
+        ("page_fetch_s", known.page_fetch_s),
+        ("fct_ms", known.fct_ms),
+        ("delay_ms of voice", known.voip_delay_ms),
     ];
     for (field, number) in numbers {
-        if number.is_nan() || number.abs() > MOST_NUMBER {
+        if let Some(number) = number.filter(|number| number.is_nan() || number.abs() > MOST_NUMBER) {
             return Err(format!(
                 "{field} of run.json is {number:e}, but must be a number of at most 1e18"
             ));
@@ -315,7 +366,7 @@ fn check(known: &Known) -> Result<(), String> {
 
 #[cfg(test)]
 mod tests {
-    use super::{read_heads, row};
+    use super::{Heads, read_heads, row};
     use std::fs;
     use std::path::PathBuf;
 
@@ -368,6 +419,56 @@ mod tests {
     }
 
     #[test]
+    fn what_was_not_measured_is_null_though_an_earlier_record_has_a_number() {
+        let folder = Folder::new("null");
+        let earlier = HEAD
+            .replace("\"count\":1,\"mean\":51", "\"count\":0,\"mean\":0")
+            .replace("mbit\":9", "mbit\":0");
+        let today = earlier
+            .replace("\"mean\":0", "\"mean\":null")
+            .replace("down\":1,", "down\":null,");
+        for head in [earlier, today] {
+            folder.run("one", &head);
+            let found = serde_json::to_value(row(&folder.0, "one")).expect("a row is JSON");
+            for key in [
+                "error",
+                "induced_latency_ms",
+                "rtt_mean_ms",
+                "rtt_p99_ms",
+                "probe_loss",
+                "jain_down",
+            ] {
+                assert_eq!(found[key], serde_json::Value::Null, "{key} of {head}");
+            }
+            assert_eq!(found["jain_up"], 1.0);
+        }
+    }
+
+    #[test]
+    fn runs_that_differ_in_their_seed_alone_have_one_setting() {
+        let folder = Folder::new("setting");
+        let names = ["one", "two", "rtt", "kernel"].map(str::to_owned);
+        for name in &names {
+            let head = HEAD.replace("\"one\"", &format!("\"{name}\""));
+            folder.run(name, &head.replace("18446744073709551615", "7"));
+        }
+        let changed = |name: &str, from: &str, to: &str| {
+            folder.run(name, &HEAD.replace("\"one\"", &format!("\"{name}\"")).replace(from, to));
+        };
+        changed("two", "{\"experiment\"", "{\"seed\":3,\"experiment\"");
+        changed("rtt", "\"rtt\":\"50ms\"", "\"rtt\":\"51ms\"");
+        changed("kernel", "\"backend\"", "\"kernel\":{\"release\":\"6.1\"},\"backend\"");
+        let found = read_heads(&folder.0, &names);
+        let places: Vec<_> = found
+            .rows
+            .iter()
+            .filter_map(|row| Some(row.known.as_ref()?.setting))
+            .collect();
+        assert_eq!(places, [0, 0, 1, 2]);
+        assert!(found.settings[2].contains("\"kernel release\":\"6.1\"") && !found.settings[0].contains("voip"));
+    }
+
+    #[test]
     fn what_is_broken_is_a_row_that_says_why() {
         let folder = Folder::new("broken");
         let long = "x".repeat(10_001);
@@ -417,11 +518,12 @@ mod tests {
         for name in names.iter().step_by(2) {
             folder.run(name, &HEAD.replace("\"one\"", &format!("\"{name}\"")));
         }
-        let rows = read_heads(&folder.0, &names);
+        let Heads { rows, settings } = read_heads(&folder.0, &names);
+        assert_eq!(settings.len(), 1);
         assert_eq!(rows.iter().map(|row| row.id.clone()).collect::<Vec<_>>(), names);
         for (place, row) in rows.iter().enumerate() {
             assert_eq!(row.error.is_none(), place % 2 == 0, "{}", row.id);
         }
-        assert!(read_heads(&folder.0, &[]).is_empty());
+        assert!(read_heads(&folder.0, &[]).rows.is_empty());
     }
 }

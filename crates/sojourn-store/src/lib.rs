@@ -8,4 +8,4 @@ mod heads;
 pub mod parquet;
 
 pub use columns::{Error, Parts, load, split};
-pub use heads::{Known, Row, read_heads};
+pub use heads::{Heads, Known, Row, read_heads};

@@ -70,6 +70,8 @@ pub(crate) struct SendBuffer {
     pushed: u64,
     /// The largest window that the peer has offered.
     largest_window: u64,
+    /// PSH is set where the application says, in place of the rule above.
+    told: bool,
 }
 
 impl SendBuffer {
@@ -95,6 +97,7 @@ impl SendBuffer {
             pushed: 1,
             pushes: VecDeque::new(),
             largest_window: 0,
+            told: false,
         }
     }
 
@@ -193,7 +196,7 @@ impl SendBuffer {
                 break;
             }
             self.end = (self.end + mss).min(view.written);
-            if self.end > self.pushed + self.largest_window / 2 {
+            if !self.told && self.end > self.pushed + self.largest_window / 2 {
                 self.push();
             }
         }
@@ -202,7 +205,7 @@ impl SendBuffer {
             self.end = view.written;
         }
         self.full = self.end < view.written;
-        if self.pushed < self.end && (self.full || !more) {
+        if !self.told && self.pushed < self.end && (self.full || !more) {
             self.push();
         }
         self.set_wake(mss);
@@ -219,8 +222,17 @@ impl SendBuffer {
     /// What is written now goes behind a last segment that is not sent, which then carries no PSH; all up to `nxt` is
     /// sent. Source: Linux `tcp_sendmsg_locked`.
     pub(crate) fn unpush(&mut self, nxt: u64) {
-        if self.end > nxt && self.pushes.back() == Some(&self.end) {
+        if !self.told && self.end > nxt && self.pushes.back() == Some(&self.end) {
             self.pushes.pop_back();
+        }
+    }
+
+    /// The application says where PSH is, now and from now on: at `end`, or not there.
+    pub(crate) fn tell_push(&mut self, end: u64, push: bool) {
+        self.told = true;
+        self.pushes.retain(|at| *at != end);
+        if push {
+            self.pushes.push_back(end);
         }
     }
 

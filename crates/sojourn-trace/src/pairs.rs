@@ -228,5 +228,5 @@ pub fn packet_pairs<'a>(
         settle.take(&entry, &window, &mut sides, &mut each);
     }
     settle.finish(&mut each);
-    Ok(settle.report(&numbers, sides.map(|side| side.counts), offset))
+    Ok(settle.report(&numbers, sides.map(Side::into_counts), offset))
 }

@@ -1,6 +1,6 @@
 //! Reads capture files as streams.
 
-use crate::LinkType;
+use crate::{LinkType, Skip, Skipped};
 use pcap_parser::traits::{PcapNGPacketBlock as _, PcapReaderIterator};
 use pcap_parser::{Block, PcapBlockOwned, PcapError, create_reader};
 use std::fmt;
@@ -62,8 +62,8 @@ pub struct Record<'a> {
 #[derive(Clone, Copy)]
 struct Interface {
     link: LinkType,
-    /// Units of a time stamp in a second.
-    resolution: u64,
+    /// Units of a time stamp in a second; `None` for more than 64 bits hold.
+    resolution: Option<u64>,
     /// Seconds to add.
     offset: i64,
 }
@@ -106,7 +106,7 @@ pub struct Reader<'r> {
     /// Bytes of the block given last, to be passed over before the next.
     pending: usize,
     records: u64,
-    untimed: u64,
+    skipped: Skipped,
 }
 
 impl fmt::Debug for Reader<'_> {
@@ -135,7 +135,7 @@ impl<'r> Reader<'r> {
             capacity: BUFFER,
             pending: 0,
             records: 0,
-            untimed: 0,
+            skipped: Skipped::default(),
         })
     }
 
@@ -145,10 +145,11 @@ impl<'r> Reader<'r> {
         self.records
     }
 
-    /// Frames passed over because the file does not say when they were captured (pcapng's simple packet blocks).
+    /// Frames passed over so far because the file does not say enough of them, by reason; and custom blocks, which may
+    /// hold some.
     #[must_use]
-    pub const fn untimed(&self) -> u64 {
-        self.untimed
+    pub const fn skipped(&self) -> Skipped {
+        self.skipped
     }
 
     /// The next frame, or `None` at the end of the file.
@@ -273,7 +274,7 @@ impl<'r> Reader<'r> {
                 let link = LinkType::from_number(header.network.0 as u32 & 0xFFFF);
                 self.interfaces = vec![Interface {
                     link,
-                    resolution: 0,
+                    resolution: None,
                     offset: 0,
                 }];
                 Step::Other(length)
@@ -299,15 +300,12 @@ impl<'r> Reader<'r> {
                 Step::Other(length)
             }
             PcapBlockOwned::NG(Block::InterfaceDescription(interface)) => {
-                let Some(resolution) = resolution(interface.if_tsresol) else {
-                    return damaged("an interface's time resolution is none");
-                };
                 if self.interfaces.len() == INTERFACES {
                     return damaged("a section has more than 65,536 interfaces");
                 }
                 self.interfaces.push(Interface {
                     link: LinkType::from_number(interface.linktype.0 as u32),
-                    resolution,
+                    resolution: resolution(interface.if_tsresol),
                     // The library reads it as little-endian in either kind of section.
                     offset: if self.big_endian {
                         interface.if_tsoffset.swap_bytes()
@@ -318,25 +316,22 @@ impl<'r> Reader<'r> {
                 Step::Other(length)
             }
             PcapBlockOwned::NG(Block::EnhancedPacket(packet)) => {
-                let Some(interface) = self.interfaces.get(packet.if_id as usize) else {
-                    return damaged("a packet is of an interface that was not described");
-                };
                 let ticks = u64::from(packet.ts_high) << 32 | u64::from(packet.ts_low);
-                let Some(at_ns) = nanoseconds(ticks, *interface) else {
-                    return damaged("a time is not between 1970 and 2554");
-                };
-                let kept = packet.packet_data().len();
-                Step::Frame(Found {
-                    at_ns,
-                    link: interface.link,
-                    wire: packet.origlen,
-                    from: ENHANCED_PACKET_HEADER,
-                    length: kept,
-                    block: length,
-                })
+                let packet = (packet.if_id, ticks, packet.packet_data().len(), packet.origlen);
+                packet_step(packet, length, &self.interfaces, &mut self.skipped)
+            }
+            PcapBlockOwned::NG(Block::Unknown(block)) if is_old_packet(block.block_type, self.big_endian) => {
+                match old_packet(block.data, self.big_endian) {
+                    Some(packet) => packet_step(packet, length, &self.interfaces, &mut self.skipped),
+                    None => damaged(CONTRADICTS),
+                }
             }
             PcapBlockOwned::NG(Block::SimplePacket(_)) => {
-                self.untimed += 1;
+                self.skipped.count(Skip::NoTime);
+                Step::Other(length)
+            }
+            PcapBlockOwned::NG(Block::Custom(_)) => {
+                self.skipped.count(Skip::CustomBlock);
                 Step::Other(length)
             }
             PcapBlockOwned::NG(_) => Step::Other(length),
@@ -349,8 +344,62 @@ const LEGACY_HEADER: usize = 16;
 /// The block type of a section header, the same in either byte order, and the mark of the order in it.
 const SECTION: u32 = 0x0A0D_0D0A;
 const BYTE_ORDER: u32 = 0x1A2B_3C4D;
-/// Block type, length, interface, two halves of the time, two lengths.
-const ENHANCED_PACKET_HEADER: usize = 28;
+/// Block type, length, interface, two halves of the time, two lengths; of both kinds of packet blocks with a time.
+const PACKET_HEADER: usize = 28;
+/// The obsolete packet block (draft-ietf-opsawg-pcapng appendix A), which the library does not know.
+const OLD_PACKET: u32 = 2;
+
+/// Whether an unknown block, whose type was read as little-endian, is an obsolete packet block.
+const fn is_old_packet(kind: u32, big_endian: bool) -> bool {
+    kind == if big_endian {
+        OLD_PACKET.swap_bytes()
+    } else {
+        OLD_PACKET
+    }
+}
+
+/// The packet of an obsolete packet block; `None` if it has no room for what it says it has. Its interface takes 16
+/// bits, and the other 16 count drops.
+fn old_packet(body: &[u8], big_endian: bool) -> Option<Packet> {
+    let word = |at: usize| {
+        let bytes = *body.get(at..)?.first_chunk::<4>()?;
+        Some(if big_endian {
+            u32::from_be_bytes(bytes)
+        } else {
+            u32::from_le_bytes(bytes)
+        })
+    };
+    let id = if big_endian { word(0)? >> 16 } else { word(0)? & 0xFFFF };
+    let kept = word(12)? as usize;
+    let held = body.len().checked_sub(PACKET_HEADER - 8)?;
+    (kept <= held).then_some((id, u64::from(word(4)?) << 32 | u64::from(word(8)?), kept, word(16)?))
+}
+
+/// What a packet block says of its frame: interface, time stamp, bytes kept and bytes on the wire.
+type Packet = (u32, u64, usize, u32);
+
+/// The step of a packet in a block of so many bytes, which gives a frame or counts why there is none.
+fn packet_step(packet: Packet, block: usize, interfaces: &[Interface], skipped: &mut Skipped) -> Step {
+    let (id, ticks, length, wire) = packet;
+    let reason = match interfaces.get(id as usize) {
+        None => Skip::NoInterface,
+        Some(&interface) => match nanoseconds(ticks, interface) {
+            None => Skip::TimeRange,
+            Some(at_ns) => {
+                return Step::Frame(Found {
+                    at_ns,
+                    link: interface.link,
+                    wire,
+                    from: PACKET_HEADER,
+                    length,
+                    block,
+                });
+            }
+        },
+    };
+    skipped.count(reason);
+    Step::Other(block)
+}
 
 /// Units in a second of the option `if_tsresol`: a negative power of ten, or of two if the highest bit is set; `None`
 /// for more than 64 bits hold.
@@ -367,7 +416,7 @@ fn resolution(option: u8) -> Option<u64> {
 
 /// `ticks` of an interface in nanoseconds since 1970; `None` where 64 bits do not hold them.
 fn nanoseconds(ticks: u64, interface: Interface) -> Option<u64> {
-    let since = (u128::from(ticks) * NANOSECONDS / u128::from(interface.resolution)).cast_signed();
+    let since = (u128::from(ticks) * NANOSECONDS / u128::from(interface.resolution?)).cast_signed();
     let offset = i128::from(interface.offset) * NANOSECONDS.cast_signed();
     u64::try_from(since + offset).ok()
 }

@@ -28,11 +28,19 @@ pub enum Skip {
     ExtensionHeaders,
     /// The TCP header is said to be shorter than 20 bytes, or longer than its packet.
     TcpHeaderLength,
+    /// The capture does not say when the frame was captured (pcapng's simple packet blocks).
+    NoTime,
+    /// The time stamp is not between 1970 and 2554, or its unit is none that 64 bits hold.
+    TimeRange,
+    /// The frame is of an interface that the capture does not describe.
+    NoInterface,
+    /// A custom block of pcapng, whose contents its vendor alone knows.
+    CustomBlock,
 }
 
 impl Skip {
     /// All of them, in order.
-    pub const ALL: [Self; 11] = [
+    pub const ALL: [Self; 15] = [
         Self::LinkType,
         Self::NotIp,
         Self::NotTcp,
@@ -44,6 +52,10 @@ impl Skip {
         Self::IpHeaderLength,
         Self::ExtensionHeaders,
         Self::TcpHeaderLength,
+        Self::NoTime,
+        Self::TimeRange,
+        Self::NoInterface,
+        Self::CustomBlock,
     ];
 
     /// Its name in logs and metrics.
@@ -61,6 +73,10 @@ impl Skip {
             Self::IpHeaderLength => "ip_header_length",
             Self::ExtensionHeaders => "extension_headers",
             Self::TcpHeaderLength => "tcp_header_length",
+            Self::NoTime => "no_time",
+            Self::TimeRange => "time_range",
+            Self::NoInterface => "no_interface",
+            Self::CustomBlock => "custom_block",
         }
     }
 
@@ -87,6 +103,12 @@ impl Skipped {
     /// Counts one.
     pub fn count(&mut self, reason: Skip) {
         self.0[reason as usize] += 1;
+    }
+    /// Adds those that were counted elsewhere.
+    pub fn add(&mut self, other: Self) {
+        for (own, others) in self.0.iter_mut().zip(other.0) {
+            *own += others;
+        }
     }
     /// How many for this reason.
     #[must_use]

@@ -2,9 +2,9 @@
 
 use crate::{AccessCategory, FrameSink, NodeId, PeerTid, Tid, TidStats};
 use sojourn_qdisc::{
-    AnyQdisc, Backlog, DropReason, DropSink, Dropped, List, Packet, Qdisc as _, QdiscSpec, Queued, Slab,
+    AckFacts, AnyQdisc, Backlog, DropReason, DropSink, Dropped, List, Packet, Qdisc as _, QdiscSpec, Queued, Slab,
 };
-use sojourn_units::{Bytes, Ecn, Stream, Time};
+use sojourn_units::{Bytes, Ecn, Rate, Stream, Time};
 
 /// A packet on its way through the discipline.
 #[derive(Clone, Copy, Debug)]
@@ -27,8 +27,35 @@ impl<P: Packet> Packet for Addressed<P> {
     fn set_ecn(&mut self, ecn: Ecn) {
         self.packet.set_ecn(ecn);
     }
+    fn mark_ce(&mut self) -> bool {
+        self.packet.mark_ce()
+    }
     fn band(&self) -> u8 {
         self.packet.band()
+    }
+    fn dscp(&self) -> u8 {
+        self.packet.dscp()
+    }
+    fn source(&self) -> u32 {
+        self.packet.source()
+    }
+    fn destination(&self) -> u32 {
+        self.packet.destination()
+    }
+    fn set_dscp(&mut self, dscp: u8) {
+        self.packet.set_dscp(dscp);
+    }
+    fn ack(&self) -> Option<AckFacts> {
+        self.packet.ack()
+    }
+    fn priority(&self) -> u8 {
+        self.packet.priority()
+    }
+    fn pacing_rate(&self) -> Option<Rate> {
+        self.packet.pacing_rate()
+    }
+    fn not_before(&self) -> Option<Time> {
+        self.packet.not_before()
     }
 }
 

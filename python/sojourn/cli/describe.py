@@ -7,7 +7,6 @@ from typing import Any
 from sojourn import tables
 from sojourn.cli import traffic
 from sojourn.record import FlusherRecord, Record
-from sojourn.store.measured import measured
 from sojourn.store.run import Run
 
 
@@ -28,7 +27,7 @@ def cost(record: Record) -> str:
 
 def describe(run: Run) -> str:
     """Return the table of one run."""
-    record, summary = run.record, measured(run.summary)
+    record, summary = run.record, run.summary
     rtt, ends = summary["rtt_ms"], record["bottleneck"]
     rows = [
         _row("goodput (Mbit/s)", [summary["goodput_up_mbit"], summary["goodput_down_mbit"]]),
@@ -43,7 +42,7 @@ def describe(run: Run) -> str:
         _row("induced latency, mean", [summary["induced_latency_ms"]]),
         *(_row(f"round-trip time, {name}", [rtt[name]]) for name in ("median", "p95", "p99", "max")),
     ]
-    if rtt["count"] > 0:
+    if rtt["count"] > 0 and summary["probe_loss"] is not None:
         echoes = (
             tables.text(["latency (ms)", ""], latency)
             + f"\n{rtt['count']} samples; probe loss {100 * summary['probe_loss']:.2f} %"

@@ -23,7 +23,8 @@ makes, and which segments must leave and when. The scripts of a kernel are in to
 its source.
 
 A line is printed for each script: passed; failed, with the line of the script, what it expects and what came; damaged,
-if it is no script; or not applicable, with what it needs. The exit status is 1 if a script failed or is damaged.
+if it is no script; or not applicable, with what it needs. The exit status is 1 if a script failed or is damaged. Before
+it stands what print in the script's Python wrote. Assignments, print, assert and expressions are known of Python.
 
 Only IPv4 is tested. Commands of scripts are done without a shell: settings of net, the discipline, MTU and features of
 tun0, nstat and grep.
@@ -38,7 +39,7 @@ def add(parts: Any) -> None:
         metavar="SCRIPT",
         type=Path,
         nargs="+",
-        help="a script, or a folder whose files ending in .pkt are run",
+        help="a script, or a folder: the files ending in .pkt in it and in the folders below it are run",
     )
     where = parser.add_mutually_exclusive_group()
     where.add_argument(
@@ -66,7 +67,8 @@ def _handle(args: argparse.Namespace) -> int:
             outcome = run(script)
             outcomes.append(outcome)
             if not args.json:
-                print(_printable(outcome.sentence()), flush=True)
+                lines = [f"{script}:{one.line}: printed {one.text}" for one in outcome.printed]
+                print("\n".join(map(_printable, [*lines, outcome.sentence()])), flush=True)
             move()
     count = Counter(outcome.outcome for outcome in outcomes)
     if args.json:

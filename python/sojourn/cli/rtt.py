@@ -50,6 +50,22 @@ _COUNTS = (
     ("unselected", "of flows that were not asked for"),
     ("crowded", "of flows beyond 65,536"),
 )
+#: What the file of a capture does not say of packets, and what else leaves them out.
+_LACKS = {
+    "no_time": "have no time stamp",
+    "time_range": "have a time stamp that is out of range",
+    "no_interface": "are of an interface that is not described",
+    "link_type": "have a link type that is not known",
+    "custom_block": "are in a custom block",
+    "cut": "were cut too short",
+}
+_OTHERS = {
+    "not_ip": "are not IP",
+    "other_protocol": "are neither TCP, UDP nor echoes",
+    "fragment": "are fragments",
+    "unselected": "are of flows that were not asked for",
+    "crowded": "are of flows beyond 65,536",
+}
 
 
 def add(commands: Any) -> None:
@@ -216,11 +232,12 @@ def _complaints(args: argparse.Namespace, found: RoundTrips) -> int:
             print(f"sojourn: {path}: {capture['damage']}; the part before it was used", file=sys.stderr)
             status = 1
     if found.report["offset_ns"] is None:
-        print(
-            f"sojourn: no packet is in both {args.a} and {args.b}: were they taken at the same time, with offload "
-            "off, and without a NAT between them?",
-            file=sys.stderr,
-        )
+        captures = list(zip((args.a, args.b), found.report["captures"], strict=True))
+        whys = [f"{path} has {why}" for path, capture in captures if (why := _unused(capture))]
+        if all(capture["packets"] for _, capture in captures):
+            whys.append("were they taken at the same time, with offload off, and without a NAT between them?")
+        why = "; ".join(whys)
+        print(f"sojourn: no packet is in both {args.a} and {args.b}: {why}", file=sys.stderr)
         status = 1
     elif not found.rtt_ns.size:
         print(
@@ -229,3 +246,16 @@ def _complaints(args: argparse.Namespace, found: RoundTrips) -> int:
         )
         status = 1
     return status
+
+
+def _unused(capture: dict[str, Any]) -> str:
+    """Say which packets of a capture were not looked for in the other; nothing if that is as in any capture."""
+    counts = capture["skipped"] | {name: capture[name] for name in ("unselected", "crowded")}
+    if capture["packets"]:
+        counts = {name: count for name, count in counts.items() if name in _LACKS}
+    parts = [f"{counts.pop(name):,} {text}" for name, text in (_LACKS | _OTHERS).items() if counts.get(name)]
+    malformed = sum(counts.values())
+    parts += [f"{malformed:,} are malformed"] if malformed else []
+    if not parts:
+        return "" if capture["packets"] else "no packets"
+    return f"{capture['frames']:,} packets, of which {' and '.join(parts)}"

@@ -35,13 +35,10 @@ def _wifi(cell: WifiRecord) -> str:
             station["name"] if way == "down" else "",
             way,
             tables.number(station["rate_mbit"], 1) if way == "down" else "",
-            tables.number(100 * station["airtime_share"], 1) if way == "down" else "",
+            _percent(station["airtime_share"], 1, "") if way == "down" else "",
             tables.number(one["throughput_mbit"]),
-            tables.number(one["aggregate_frames"] if one["aggregates"] else None, 1),
-            *(
-                tables.number(one[part][name] if one["packets"] and part in one else None)
-                for part, name in _TIMES_OF_WIFI
-            ),
+            tables.number(one["aggregate_frames"], 1),
+            *(tables.number(one[part][name] if part in one else None) for part, name in _TIMES_OF_WIFI),
             str(one["retries"]),
             str(sum(one["drops"].values())),
         ]
@@ -52,11 +49,16 @@ def _wifi(cell: WifiRecord) -> str:
         *("station", "way", "rate (Mbit/s)", "airtime (%)", "Mbit/s", "frames/aggregate"),
         *("queue mean (ms)", "p95", "hardware mean", "retries", "drops"),
     ]
+    jain = tables.number(cell["jain_airtime"], 3)
     medium = (
         f"{cell['scheme']}: medium busy {100 * cell['busy']:.1f} %; {cell['transmissions']} transmissions, "
-        f"{cell['collisions']} of them in collisions; fairness of airtime (Jain) {cell['jain_airtime']:.3f}"
+        f"{cell['collisions']} of them in collisions; fairness of airtime (Jain) {jain}"
     )
     return tables.text(headers, rows, left=2) + "\n" + medium
+
+
+def _percent(share: float | None, digits: int = 2, unit: str = " %") -> str:
+    return tables.number(None) if share is None else f"{100 * share:.{digits}f}{unit}"
 
 
 def _udp(flows: list[FlowRecord]) -> str:
@@ -67,7 +69,7 @@ def _udp(flows: list[FlowRecord]) -> str:
             tables.number(flow["goodput_mbit"]),
             str(flow["sent"]),
             str(flow["lost"]),
-            f"{100 * flow['loss']:.2f} %",
+            _percent(flow["loss"]),
         ]
         for flow in flows
     ]
@@ -83,9 +85,9 @@ def _voice(streams: list[ProbeRecord]) -> str:
             one["codec"],
             one["direction"],
             tables.number(one["base_delay_ms"]),
-            *(tables.number(one["delay_ms"][name] if one["delay_ms"]["count"] else None) for name in _DELAYS),
+            *(tables.number(one["delay_ms"][name]) for name in _DELAYS),
             tables.number(one["jitter_ms"]),
-            f"{100 * one['lost'] / one['sent']:.2f} %" if one["sent"] else "-",
+            _percent(one["lost"] / one["sent"] if one["sent"] else None),
             tables.number(mos_of_stream(one)),
         ]
         for one in streams
@@ -106,7 +108,7 @@ def _web(clients: list[WebRecord]) -> str:
             str(one["objects"]),
             f"{one['bytes'] / 1e3:.0f}",
             str(one["completed"]),
-            *(tables.number(one["time_s"][name] if one["completed"] else None, 3) for name in _TIMES),
+            *(tables.number(one["time_s"][name], 3) for name in _TIMES),
             str(sum(fetch["syn_retransmitted"] for fetch in one["fetches"])),
             str(sum(fetch["dns_retried"] for fetch in one["fetches"])),
         ]
@@ -127,7 +129,7 @@ def _downloads(downloads: list[DownloadRecord]) -> str:
             one["direction"],
             f"{one['bytes'] / 1e3:.0f}",
             str(one["completed"]),
-            *(tables.number(one["fct_ms"][name] / 1e3 if one["completed"] else None, 3) for name in _TIMES),
+            *(tables.number(None if (ms := one["fct_ms"][name]) is None else ms / 1e3, 3) for name in _TIMES),
             tables.number(one["goodput_mbit"], 3),
             str(one["retransmissions"]),
             str(one["data_dropped"]),

@@ -69,7 +69,7 @@ def load_head(folder: Path) -> Head:
         If the run is not whole.
     """
     from sojourn import bounded
-    from sojourn.store import record_shape
+    from sojourn.store import measured, record_shape
 
     def broken(why: str) -> NoReturn:
         message = f"run {folder} is not whole: {why}; move it away to have it run again"
@@ -97,6 +97,7 @@ def load_head(folder: Path) -> Head:
         broken(f"of run.json {error}")
     if size != stored["bytes"]:
         broken(f"series.parquet has {size} bytes, but must have {stored['bytes']}")
+    measured.settle(plain)
     cost = plain.pop("cost", None)
     plain |= {"series": None, "cost": cost}
     return Head(record=cast("Record", _Record(plain, folder)), stored=stored)

@@ -8,7 +8,6 @@ from typing import Any
 from sojourn.frame_library import pl
 from sojourn.record import ProbeRecord
 from sojourn.store.cell import Cell
-from sojourn.store.measured import measured
 from sojourn.store.run import Run
 
 RUN_SCHEMA = {
@@ -44,7 +43,7 @@ def runs(cells: Iterable[Cell]) -> pl.DataFrame:
 
 def metrics_of(run: Run) -> dict[str, Any]:
     """Return the summary of a run, flat: quantiles of the round-trip time as `rtt_median_ms` and so on."""
-    summary = measured(run.summary)
+    summary = run.summary
     rtt = {f"rtt_{name}_ms": value for name, value in summary["rtt_ms"].items()}
     return {**summary, **rtt, **_voice(run.voices)}
 
@@ -66,7 +65,9 @@ def _voice(streams: Sequence[ProbeRecord]) -> dict[str, float]:
     sent = sum(stream["sent"] for stream in streams)
     found = {}
     if arrived > 0:
-        found["voip_delay_ms"] = sum(one["delay_ms"]["mean"] * one["delay_ms"]["count"] for one in streams) / arrived
+        found["voip_delay_ms"] = (
+            sum((one["delay_ms"]["mean"] or 0.0) * one["delay_ms"]["count"] for one in streams) / arrived
+        )
     if sent > 0:
         found["voip_loss"] = 1 - arrived / sent
     return found

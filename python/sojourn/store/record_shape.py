@@ -41,10 +41,10 @@ _way = shape.one_of("up", "down")
 _ways = shape.one_of("up", "down", "both")
 
 _quantiles = record(
-    {"count": whole} | dict.fromkeys(("mean", "median", "p5", "p95", "p99", "min", "max"), number),
+    {"count": whole} | dict.fromkeys(("mean", "median", "p5", "p95", "p99", "min", "max"), number_or_null),
 )
-_sojourn = record({"mean": number, "p95": number, "max": number})
-_of_one = record({"mean": number})
+_sojourn = record(dict.fromkeys(("mean", "p95", "max"), number_or_null))
+_of_one = record({"mean": number_or_null})
 
 _scenario = record(
     {
@@ -71,10 +71,10 @@ _summary = record(
     {
         "goodput_up_mbit": number,
         "goodput_down_mbit": number,
-        "induced_latency_ms": number,
-        "probe_loss": number,
-        "jain_up": number,
-        "jain_down": number,
+        "induced_latency_ms": number_or_null,
+        "probe_loss": number_or_null,
+        "jain_up": number_or_null,
+        "jain_down": number_or_null,
         "rtt_ms": _quantiles,
         "page_fetch_s": number_or_null,
     },
@@ -91,7 +91,7 @@ _flow = record(
         "segments_sent": whole,
         "retransmissions": whole,
         "timeouts": whole_or_null,
-        "mean_cwnd_segments": number,
+        "mean_cwnd_segments": number_or_null,
         "acks_dropped": whole,
         "data_dropped": whole,
         "queue_shared_with": list_of(text),
@@ -99,7 +99,7 @@ _flow = record(
     {
         "sent": whole,
         "lost": whole,
-        "loss": number,
+        "loss": number_or_null,
         "loss_probes": whole_or_null,
         "undone": whole_or_null,
         "mean_srtt_ms": number_or_null,
@@ -122,8 +122,8 @@ _voice = record(
         "bitrate_kbit": number,
         "frame_ms": number,
         "base_delay_ms": number,
-        "jitter_ms": number,
-        "ipdv_ms": number,
+        "jitter_ms": number_or_null,
+        "ipdv_ms": number_or_null,
     }
 )
 _any_probe = record(
@@ -150,7 +150,7 @@ _web = record(
             record(
                 {
                     "start_s": number,
-                    "dns_s": number,
+                    "dns_s": number_or_null,
                     "connect_s": number,
                     "time_s": number,
                     "syn_retransmitted": whole,
@@ -200,7 +200,7 @@ _station_way = record(
         "bytes": whole,
         "throughput_mbit": number,
         "aggregates": whole,
-        "aggregate_frames": number,
+        "aggregate_frames": number_or_null,
         "retries": whole,
         "drops": table_of(whole),
         "marks": whole,
@@ -212,7 +212,7 @@ _station = record(
         "name": name,
         "rate_mbit": number,
         "weight": whole,
-        "airtime_share": number,
+        "airtime_share": number_or_null,
         "airtime_tx_ms": number,
         "airtime_rx_ms": number,
         "down": _station_way,
@@ -235,7 +235,7 @@ _station = record(
         "airtime_sent_ms": number_or_null,
         "latency": record(
             dict.fromkeys(("expired", "built", "built_dense"), whole)
-            | {"pending_mean_ms": number, "pending_max_ms": number}
+            | {"pending_mean_ms": number_or_null, "pending_max_ms": number_or_null}
         ),
     },
 )
@@ -245,7 +245,7 @@ _wifi = record(
         "busy": number,
         "transmissions": whole,
         "collisions": whole,
-        "jain_airtime": number,
+        "jain_airtime": number_or_null,
         "stations": list_of(_station),
     }
 )
@@ -258,7 +258,8 @@ _flusher = record(
                 {
                     "rtt": record(
                         {"count": whole, "first_bin": whole, "bins": counts}
-                        | dict.fromkeys(("mean_ms", "min_ms", "max_ms", "bin_ms"), number)
+                        | {"bin_ms": number}
+                        | dict.fromkeys(("mean_ms", "min_ms", "max_ms"), number_or_null)
                     )
                 },
             )

@@ -90,7 +90,7 @@ class Run:
             If it is not a run.
         """
         from sojourn import bounded
-        from sojourn.store import record_shape
+        from sojourn.store import measured, record_shape
 
         def refuse(why: str) -> NoReturn:
             message = f"{source} is not a run record: {why}"
@@ -104,6 +104,7 @@ class Run:
             record_shape.check_head(plain)
         except ValueError as error:
             refuse(str(error))
+        measured.settle(plain)
         if "stored" not in plain:
             record_shape.check_series(plain.get("series"), plain, source)
         run = Run(text=text)

@@ -31,7 +31,7 @@ def measures(record: Record, direction: Direction) -> Measures:
     scenario = record["scenario"]
     end = record["bottleneck"][direction]
     drops = sum(end["drops"].values())
-    thin = [flow["sojourn_ms"]["mean"] for flow in record["flows"] if "writes" in flow]
+    thin = [mean for flow in record["flows"] if "writes" in flow and (mean := flow["sojourn_ms"]["mean"]) is not None]
     return {
         "utilisation": end["bytes"] * 8 / (bits_per_s(scenario[direction]) * seconds(scenario["duration"])),
         "delay": end["sojourn_ms"]["mean"],

@@ -51,7 +51,7 @@ def metrics_of(record: Record) -> tuple[Metric, ...]:
 
 def _latency(record: Record) -> float | None:
     summary = record["summary"]
-    return float(summary["induced_latency_ms"]) if summary["rtt_ms"]["count"] else None
+    return summary["induced_latency_ms"]
 
 
 def _goodput(direction: str) -> Callable[[Record], float | None]:
@@ -69,7 +69,7 @@ def _voice_delay(record: Record) -> float | None:
     arrived = sum(voice["delay_ms"]["count"] for voice in voices)
     if not arrived:
         return None
-    excess = sum((one["delay_ms"]["mean"] - one["base_delay_ms"]) * one["delay_ms"]["count"] for one in voices)
+    excess = sum(((one["delay_ms"]["mean"] or 0.0) - one["base_delay_ms"]) * one["delay_ms"]["count"] for one in voices)
     return float(excess / arrived)
 
 
@@ -194,7 +194,7 @@ def _backlog(direction: str) -> Callable[[Record], float | None]:
 
 def _probe_loss(record: Record) -> float | None:
     summary = record["summary"]
-    return 100 * float(summary["probe_loss"]) if summary["rtt_ms"]["count"] else None
+    return None if (loss := summary["probe_loss"]) is None or not summary["rtt_ms"]["count"] else 100 * loss
 
 
 JUDGED: tuple[Metric, ...] = (

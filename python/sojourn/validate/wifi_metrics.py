@@ -84,7 +84,7 @@ def _airtime(station: WifiStationRecord) -> float:
 def _frames(name: str) -> Value:
     def value(record: Record) -> float | None:
         one = _station(record, name)
-        return float(one["down"]["aggregate_frames"]) if one is not None and one["down"]["aggregates"] else None
+        return one["down"]["aggregate_frames"] if one is not None else None
 
     return value
 
@@ -99,6 +99,6 @@ def _goodput(name: str) -> Value:
 def _ping(name: str, key: QuantileName) -> Value:
     def value(record: Record) -> float | None:
         found = next((one["rtt_ms"] for one in record["probes"] if one["name"] == name), None)
-        return float(found[key]) if found and found["count"] else None
+        return found[key] if found else None
 
     return value

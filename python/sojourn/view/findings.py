@@ -5,11 +5,14 @@ from __future__ import annotations
 import os
 import time
 from collections import Counter
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from sojourn import bounded, shape
 from sojourn.errors import SojournError
 from sojourn.store import index
+from sojourn.view.settings import differences
 from sojourn.view.source import Source, planned
 from sojourn.view.table import Row
 
@@ -17,30 +20,54 @@ from sojourn.view.table import Row
 MOST_PAIRED = 24
 #: Most cells of one folder that are summarised at all.
 MOST_CELLS = 500
+#: Most cells of a map, and bytes of its file.
+MOST_MAP_CELLS = 20_000
+_MAP_BYTES = 16 << 20
 #: Keys of a claim that the page shows, where a claim has them.
 _CLAIM = ("id", "section", "says", "verdict", "value", "low", "high", "unit", "reason")
 
 
-def comparison(rows: list[Row]) -> dict[str, Any]:
+def _plain(value: Any, where: str) -> None:
+    """Take what a cell of a table may hold."""
+    if not isinstance(value, bool):
+        (shape.text if isinstance(value, str) else shape.number_or_null)(value, where)
+
+
+def comparison(rows: list[Row], of_run: Mapping[str, Sequence[tuple[str, str]]]) -> dict[str, Any]:
     """Return mean, median and 95 % interval of each metric of each cell, and the paired differences.
+
+    A cell is all that its runs have in common but the seed; two that differ in anything else never share a row.
 
     Parameters
     ----------
     rows
         The runs of one folder, of the table.
+    of_run
+        Link and discipline of the cells that each run is in, as `index.json` says. What it does not name is left out.
     """
     from sojourn import stats
     from sojourn.frame_library import pl
     from sojourn.store.metrics import RUN_SCHEMA
 
     found: dict[str, list[dict[str, Any]]] = {"summary": [], "differences": [], "left_out": []}
+    order = {cell: place for place, cell in enumerate(dict.fromkeys(cell for of in of_run.values() for cell in of))}
     groups: dict[str, list[Row]] = {}
+    beside: Counter[str] = Counter()
     for row in rows:
         if "error" not in row:
-            groups.setdefault(row["experiment"], []).append(row)
+            uses = of_run.get(row["id"], []) if of_run else [(row["link"], row["qdisc"])]
+            named = [{**row, "link": link, "qdisc": qdisc} for link, qdisc in uses]
+            groups.setdefault(row["experiment"], []).extend(named)
+            beside[row["experiment"]] += not named
     for experiment, group in groups.items():
         where = {"experiment": experiment}
+        # In the order of the command that wrote them, seed by seed.
+        places = {cell: order.get(cell, len(order)) for cell in ((row["link"], row["qdisc"]) for row in group)}
+        group.sort(key=lambda row: (places[row["link"], row["qdisc"]], int(row["seed"])))
+        group = _told_apart(group)
         cells = Counter((row["link"], row["qdisc"]) for row in group)
+        if number := beside[experiment]:
+            found["left_out"].append({**where, "why": f"{number} runs that are in no cell of index.json"})
         if len(cells) > MOST_CELLS:
             why = f"{len(cells)} cells, but at most {MOST_CELLS} are summarised"
             found["left_out"].append({**where, "why": why})
@@ -49,6 +76,8 @@ def comparison(rows: list[Row]) -> dict[str, Any]:
             [{name: int(row[name]) if name == "seed" else row.get(name) for name in RUN_SCHEMA} for row in group],
             schema=RUN_SCHEMA,
         ).unique(["link", "qdisc", "seed"], keep="first", maintain_order=True)
+        if number := len(group) - len(frame):
+            found["left_out"].append({**where, "why": f"{number} runs of a cell and a seed that another build has run"})
         found["summary"] += [{**where, **row} for row in stats.summarise(frame).to_dicts()]
         if len(cells) <= MOST_PAIRED:
             found["differences"] += [{**where, **row} for row in stats.compare_pairs(frame).to_dicts()]
@@ -56,6 +85,20 @@ def comparison(rows: list[Row]) -> dict[str, Any]:
             why = f"differences of {len(cells)} cells; at most {MOST_PAIRED} are compared with each other"
             found["left_out"].append({**where, "why": why})
     return found
+
+
+def _told_apart(group: list[Row]) -> list[Row]:
+    """Return the runs with the rest of their setting in the name of the link: under the same, disciplines compare."""
+    named = [{**row, "link": ", ".join(filter(None, (row["link"], row["setting"])))} for row in group]
+    cells: dict[tuple[str, str], set[str]] = {}
+    for row in named:
+        cells.setdefault((row["link"], row["qdisc"]), set()).add(row["cell"])
+    more = {name: differences(dict.fromkeys(of)) for name, of in cells.items() if len(of) > 1}
+    return [
+        {**row, "qdisc": f"{row['qdisc']}, {more[name][row['cell']]}"} if name in more else row
+        for row in named
+        for name in [(row["link"], row["qdisc"])]
+    ]
 
 
 def claims(sources: list[Source]) -> list[dict[str, Any]]:
@@ -78,6 +121,29 @@ def claims(sources: list[Source]) -> list[dict[str, Any]]:
         ]
         found.append({**entry, "claims": shown, "error": None})
     return found
+
+
+_MAP = shape.record({"cells": shape.list_of(shape.table_of(_plain), least=1, most=MOST_MAP_CELLS)})
+
+
+def map_of(source: Source) -> dict[str, Any]:
+    """Return the table that a map has come to: its columns, and a row for each cell.
+
+    Raises
+    ------
+    SojournError
+        If there is none, or it cannot be read.
+    """
+    path = source.path / "map.json"
+    bounded.check_inside(path, source.path)
+    plain = bounded.read_json(path, _MAP_BYTES)
+    try:
+        _MAP(plain, "")
+    except shape.Misfit as error:
+        message = f"{path} cannot be read: {error}"
+        raise SojournError(message) from error
+    columns = list(dict.fromkeys(name for cell in plain["cells"] for name in cell))
+    return {"columns": columns, "rows": [[cell.get(name) for name in columns] for cell in plain["cells"]]}
 
 
 def _worlds(claim: dict[str, Any]) -> dict[str, str]:

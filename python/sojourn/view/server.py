@@ -34,7 +34,7 @@ from sojourn.errors import ParamError, SojournError
 from sojourn.store.run_store import RunStore
 from sojourn.view import findings
 from sojourn.view.guests import BACKLOG, Guests
-from sojourn.view.source import Source
+from sojourn.view.source import Source, later
 from sojourn.view.table import Table
 
 if TYPE_CHECKING:
@@ -100,6 +100,7 @@ class View:
             Route("/api/about", self._json(self._about)),
             Route("/api/runs", self._tagged("runs", lambda _: self.table.json())),
             Route("/api/comparison/{source}", self._tagged("comparison", self._comparison)),
+            Route("/api/map/{source}", self._tagged("map", self._map)),
             Route("/api/claims", self._tagged("claims", self._claims)),
             Route("/api/progress", self._json(self._progress)),
             Route("/api/run/{source}/{id}", self._json(self._run)),
@@ -195,12 +196,17 @@ class View:
 
     def _comparison(self, request: Request) -> bytes:
         number = self._number(request)
-        return _dump(findings.comparison([row for row in self.table.rows() if row["source"] == number]))
+        rows = [row for row in self.table.rows() if row["source"] == number]
+        return _dump(findings.comparison(rows, self.sources[number].labels.of_run))
+
+    def _map(self, request: Request) -> bytes:
+        return _dump(findings.map_of(self.sources[self._number(request)]))
 
     def _claims(self, _: Request) -> bytes:
         return _dump({"folders": findings.claims(self.sources)})
 
     def _progress(self, _: Request) -> object:
+        self.sources += later(self.sources)
         return {"folders": findings.progress(self.sources)}
 
     def _run(self, request: Request) -> object:

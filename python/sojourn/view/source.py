@@ -25,6 +25,8 @@ _KINDS = {
     "sweep.json": "sweep",
     "compare.json": "comparison",
     "validate.json": "validation",
+    "map.json": "map",
+    "tune.json": "tuning",
     "index.json": "results",
 }
 
@@ -38,12 +40,12 @@ class Labels:
     title, command
         Of the results.
     of_run
-        Link and discipline of each run, as they were asked for.
+        Link and discipline of each run, as they were asked for: of each cell that it is in.
     """
 
     title: str = ""
     command: str = ""
-    of_run: dict[str, tuple[str, str]] = field(default_factory=dict)
+    of_run: dict[str, list[tuple[str, str]]] = field(default_factory=dict)
 
 
 @dataclass(kw_only=True)
@@ -116,7 +118,10 @@ class Source:
             plain = index.load_index(path)
         except SojournError as error:
             return Labels(), self.path / "runs", str(error)
-        of_run = {name: (cell["link"], cell["qdisc"]) for cell in plain["cells"] for name in cell["runs"]}
+        of_run: dict[str, list[tuple[str, str]]] = {}
+        for cell in plain["cells"]:
+            for name in cell["runs"]:
+                of_run.setdefault(name, []).append((cell["link"], cell["qdisc"]))
         labels = Labels(title=plain["title"], command=plain["command"], of_run=of_run)
         return labels, self.path / plain["store"], None
 
@@ -183,6 +188,12 @@ def find(path: Path, store: Path | None = None) -> list[Source]:
     path = path.resolve()
     if (path / "run.json").is_file() and _ID.fullmatch(path.name):
         return [Source(path=path.parent, only=path.name, opened=path.parent)]
+    if (path / "run.json").is_file():
+        message = (
+            f"{path} holds one run that is in no store: give the command that made it once more with --store DIR, and "
+            "view DIR"
+        )
+        raise SojournError(message)
     if _has_results(path):
         return [Source(path=path, opened=path, store_named=store)]
     below = []
@@ -196,6 +207,8 @@ def find(path: Path, store: Path | None = None) -> list[Source]:
     if any(_ID.fullmatch(name) for name in names):
         return [Source(path=path, opened=path, store_named=store)]
     for name in names:
+        if (path / name / "run.json").is_file():
+            continue
         if _has_results(path / name) or (path / name / "runs").is_dir():
             below.append(Source(path=path / name, opened=path, store_named=store))
     if not below:
@@ -207,6 +220,19 @@ def find(path: Path, store: Path | None = None) -> list[Source]:
         )
         raise SojournError(message)
     return below
+
+
+def later(sources: list[Source]) -> list[Source]:
+    """Return the folders of results that have come below the one that was opened, since these were found."""
+    first = sources[0]
+    if first.path == first.opened:
+        return []
+    try:
+        found = find(first.opened, first.store_named)
+    except SojournError:
+        return []
+    known = {first.opened, *(source.path for source in sources)}
+    return [source for source in found if source.path not in known]
 
 
 def planned(source: Source) -> int | None:

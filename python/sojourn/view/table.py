@@ -5,10 +5,12 @@ from __future__ import annotations
 import json
 import threading
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import Any
 
 from sojourn import _native
 from sojourn.store.cell import link_name
+from sojourn.view import settings
 from sojourn.view.source import Labels, Source
 
 #: The columns, with the kind of their values: texts, whole numbers as texts where they pass 2^53, or numbers.
@@ -17,6 +19,7 @@ COLUMNS = {
     "experiment": "text",
     "link": "text",
     "qdisc": "text",
+    "setting": "text",
     "seed": "text",
     "rtt": "text",
     "duration": "text",
@@ -62,7 +65,7 @@ class Table:
     def __init__(self, sources: Sequence[Source]) -> None:
         self.sources = sources
         self._lock = threading.Lock()
-        self._heads: list[dict[str, Row]] = [{} for _ in sources]
+        self._heads: dict[int, dict[str, Row]] = {}
         self._answer: tuple[object, bytes] | None = None
 
     def tag(self) -> tuple[Any, ...]:
@@ -86,13 +89,14 @@ class Table:
         return [row for number, source in enumerate(self.sources) for row in self._of(number, source)]
 
     def _of(self, number: int, source: Source) -> list[Row]:
-        known, labels, ids = self._heads[number], source.labels, source.ids()
+        known, labels, ids = self._heads.setdefault(number, {}), source.labels, source.ids()
         # What could not be read may have been mended.
         new = [name for name in ids if name not in known or "error" in known[name]]
         if new:
-            for row in json.loads(_native.read_heads(source.store, new)):
-                known[row["id"]] = row
-        return [_finish(known[name], number, source, labels) for name in ids]
+            heads = json.loads(_native.read_heads(source.store, new))
+            for row in heads["rows"]:
+                known[row["id"]] = row if "error" in row else {**row, "cell": heads["settings"][row["setting"]]}
+        return _named([known[name] for name in ids], number, source, labels)
 
     def _make(self) -> bytes:
         rows = self._rows()
@@ -119,21 +123,28 @@ def _values(values: list[Any], kind_of: str) -> dict[str, list[Any]]:
     return {"values": [places.setdefault(value, len(places)) for value in values], "words": list(places)}
 
 
-def _finish(row: Row, number: int, source: Source, labels: Labels) -> Row:
-    if "error" in row:
-        return {**row, "source": number}
-    link, qdisc = labels.of_run.get(row["id"], ("", ""))
-    return {
-        **row,
-        "source": number,
-        "folder": source.path.name,
-        "link": link or link_name(row["down"], row["up"]),
-        "qdisc": qdisc or label(row["qdisc_up"], row["qdisc_down"]),
-        "seed": str(row["seed"]),
-    }
+def _named(heads: list[Row], number: int, source: Source, labels: Labels) -> list[Row]:
+    """Return the rows of a folder, with the names that tell them apart."""
+    whole = [row for row in heads if "error" not in row]
+    short = settings.short_names(dict.fromkeys(row[way] for row in whole for way in ("qdisc_up", "qdisc_down")))
+    named: dict[str, dict[str, tuple[str, str]]] = {}
+    for row in whole:
+        link, qdisc = labels.of_run.get(row["id"], [("", "")])[0]
+        row["link"] = link or link_name(row["down"], row["up"])
+        row["qdisc"] = qdisc or label(short[row["qdisc_up"]], short[row["qdisc_down"]])
+        named.setdefault(row["experiment"], {})[row["cell"]] = (row["link"], row["qdisc"])
+    words = {experiment: _differences(frozenset(group.items())) for experiment, group in named.items()}
+    for row in whole:
+        row |= {"setting": words[row["experiment"]][row["cell"]], "seed": str(row["seed"])}
+    return [{**row, "source": number, "folder": source.path.name} for row in heads]
+
+
+@lru_cache(maxsize=64)
+def _differences(named: frozenset[tuple[str, tuple[str, str]]]) -> dict[str, str]:
+    """Keep what was found at hand: a page asks every other second."""
+    return settings.differences(dict(named))
 
 
 def label(up: str, down: str) -> str:
-    """Return what the disciplines of a run are called in short: the kind, or those of both directions."""
-    names = [text.split(maxsplit=1)[0] if text.strip() else text for text in (up, down)]
-    return names[0] if up == down else f"{names[0]} (up), {names[1]} (down)"
+    """Return what the disciplines of a run are called: that of both directions, or each."""
+    return up if up == down else f"{up} (up), {down} (down)"

@@ -29,7 +29,7 @@ const OTHERS: Look[] = [
   { light: "#127078", dark: "#45b8c2" },
   { light: "#856415", dark: "#cfa64b" },
 ];
-const DASHES: number[][] = [[], [8, 4], [2, 3], [10, 3, 2, 3], [4, 2], [14, 4]];
+const DASHES: number[][] = [[], [8, 4], [2, 3], [10, 3, 2, 3], [4, 2], [14, 4], [1, 6], [12, 3, 2, 3, 2, 3]];
 
 /** What a discipline is called in a figure: `gbw:codel` is `codel`, tc text keeps its first word. */
 export function kindOf(label: string): string {

@@ -90,7 +90,7 @@ export interface Engine {
 
 export interface Catalogue {
   /** Kinds of disciplines with the words that `tc` takes for each. */
-  disciplines: { name: string; about: string; words: { name: string; about: string }[] }[];
+  disciplines: { name: string; about: string; words: { name: string; about: string; unit: string }[] }[];
   presets: { name: string; about: string }[];
   controls: string[];
 }

@@ -1,14 +1,11 @@
 import { startEngine } from "../engine/engine";
 import { Refused, type Engine, type Frame, type Opened, type Scenario, type Session } from "../engine/protocol";
 import { History } from "./history";
+import { LONGEST_S, nextStep } from "./pace";
 
 // One clock for one run or two that stand side by side. Each has a worker of its own; a frame is asked for only when the
 // one before has been drawn.
 
-/** Real time that the simulator may take of a frame when it runs as fast as it can, ms. */
-const BUDGET_MS = 13;
-/** Simulated time of a frame at most, so that the picture moves, s. */
-const LONGEST_S = 0.5;
 /** Simulated per real time; infinite is as fast as possible. */
 export const SPEEDS = [0.001, 0.01, 0.1, 0.5, 1, 5, 20, Infinity];
 
@@ -18,6 +15,8 @@ type Running = Engine & { stop(): void };
 export class Side {
   frame = $state.raw<Frame | undefined>();
   version = $state(0);
+  /** Real time that the simulator took of the last frame, ms. */
+  workerMs = 0;
 
   constructor(
     readonly scenario: Scenario,
@@ -45,7 +44,9 @@ export class Side {
   async advance(seconds: number): Promise<void> {
     const before = this.frame?.nowS ?? 0;
     const frame = await this.session.advance(seconds);
-    this.history.add(frame, frame.nowS - before);
+    const stepS = frame.nowS - before;
+    this.workerMs = frame.speed > 0 ? (1000 * stepS) / frame.speed : 0;
+    this.history.add(frame, stepS);
     this.frame = frame;
     this.version += 1;
   }
@@ -106,11 +107,8 @@ export class Player {
       last = now;
       const seconds = Number.isFinite(this.speed) ? Math.min((this.speed * realMs) / 1000, LONGEST_S) : this.stepS;
       if (!(await this.advance(seconds))) return;
-      const tookMs = performance.now() - now;
-      if (!Number.isFinite(this.speed)) {
-        const factor = Math.min(2, Math.max(0.5, BUDGET_MS / Math.max(tookMs, 0.5)));
-        this.stepS = Math.min(LONGEST_S, Math.max(1e-5, this.stepS * factor));
-      }
+      const workerMs = Math.max(...this.sides.map((side) => side.workerMs));
+      if (!Number.isFinite(this.speed)) this.stepS = nextStep(this.stepS, workerMs, realMs);
       [windowMs, windowS] = [windowMs + realMs, windowS + seconds];
       if (windowMs > 500) [this.measured, windowMs, windowS] = [(1000 * windowS) / windowMs, 0, 0];
     }

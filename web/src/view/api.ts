@@ -61,6 +61,7 @@ export interface Difference {
   a: string;
   b: string;
   n: number;
+  /** That of `b`, less that of `a`. */
   difference: number | null;
   low: number | null;
   high: number | null;
@@ -71,6 +72,12 @@ export interface Comparison {
   summary: Summary[];
   differences: Difference[];
   left_out: { experiment: string; why: string }[];
+}
+
+/** What a map has come to: a row for each cell. */
+export interface MapCells {
+  columns: string[];
+  rows: (string | number | null)[][];
 }
 
 export interface Claim {
@@ -130,7 +137,7 @@ async function get<Value>(path: string): Promise<Value> {
   return value;
 }
 
-const REPEATED = /^api\/(runs|comparison\/\d+|claims|progress)$/;
+const REPEATED = /^api\/(runs|comparison\/\d+|map\/\d+|claims|progress)$/;
 
 async function sentence(answer: Response): Promise<string> {
   const text = await answer.text();
@@ -150,6 +157,7 @@ export const runs = (): Promise<Runs> => get("api/runs");
 export const claims = (): Promise<{ folders: Claims[] }> => get("api/claims");
 export const progress = (): Promise<{ folders: Progress[] }> => get("api/progress");
 export const comparison = (source: number): Promise<Comparison> => get(`api/comparison/${source}`);
+export const map = (source: number): Promise<MapCells> => get(`api/map/${source}`);
 export const record = (source: number, id: string): Promise<Record<string, unknown>> => get(runPath("run", source, id));
 
 export const cdf = (source: number, id: string, metric: string): Promise<Distribution> =>

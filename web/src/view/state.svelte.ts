@@ -47,7 +47,7 @@ export function selectedRuns(columns: Columns, selection: Selection): Selected[]
     if (wanted.has(key)) found.set(key, row);
   }
   const rows = selection.ids.flatMap((key) => found.get(key) ?? []);
-  const parts = ["qdisc", "link", "seed", "experiment", "folder"];
+  const parts = ["qdisc", "link", "setting", "seed", "experiment", "folder"];
   const differing = parts.filter(
     (part) => part === "qdisc" || new Set(rows.map((row) => textAt(columns, part, row))).size > 1,
   );
@@ -55,7 +55,10 @@ export function selectedRuns(columns: Columns, selection: Selection): Selected[]
     source: Number(textAt(columns, "source", row)),
     id: textAt(columns, "id", row),
     qdisc: textAt(columns, "qdisc", row),
-    label: differing.map((part) => (part === "seed" ? "seed " : "") + textAt(columns, part, row)).join(", "),
+    label: differing
+      .map((part) => (part === "seed" ? "seed " : "") + textAt(columns, part, row))
+      .filter((word) => word !== "")
+      .join(", "),
   }));
 }
 

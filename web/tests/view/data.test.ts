@@ -3,7 +3,8 @@ import { columnsOf, sorted, textAt } from "../../src/view/data/columns";
 import { oneSigma, outline } from "../../src/view/data/ellipse";
 import { filtered, FilterError } from "../../src/view/data/filter";
 import { logTicks, shown, ticks } from "../../src/charts/numbers";
-import { colours } from "../../src/charts/colours";
+import { colours, dashOf } from "../../src/charts/colours";
+import { constants, shade, verdicts } from "../../src/view/data/map";
 
 const TABLE = columnsOf(4, [
   { name: "qdisc", kind: "text", values: [0, 1, 0, 2], words: ["codel", "fq_codel", "<b>Pfifo</b> limit 9"] },
@@ -53,11 +54,11 @@ describe("the filter", () => {
     const count = 10_000;
     const names = Array.from({ length: count }, (_, row) => row);
     const table = columnsOf(count, [
-      { name: "id", kind: "text", values: names, words: names.map((row) => `${row}`.padStart(32, "0")) },
+      { name: "link", kind: "text", values: names, words: names.map((row) => `${row}`.padStart(32, "0")) },
       { name: "x", kind: "number", values: names.map((row) => (row * 7919) % 1000) },
     ]);
     const from = performance.now();
-    const kept = sorted(table, filtered(table, "77 (x<500 or id~123) -x=3"), "x", true);
+    const kept = sorted(table, filtered(table, "77 (x<500 or link~123) -x=3"), "x", true);
     expect(performance.now() - from).toBeLessThan(200);
     const wanted = names.filter((row) => {
       const [id, x] = [`${row}`.padStart(32, "0"), (row * 7919) % 1000];
@@ -65,6 +66,61 @@ describe("the filter", () => {
     });
     expect([...kept].sort((a, b) => a - b)).toEqual(wanted);
   });
+});
+
+describe("rates and times", () => {
+  const texts = (name: string, words: string[]) => ({ name, kind: "text" as const, values: [0, 1, 2], words });
+  const table = columnsOf(3, [
+    texts("up", ["5mbit", "1gbit", "100mbit"]),
+    texts("rtt", ["100ms", "20ms", "1s"]),
+    texts("id", ["1000a", "b", "c"]),
+    texts("qdisc", ["pfifo limit 10", "pfifo limit 1000", "codel"]),
+  ]);
+
+  test.each<[string, number[]]>([
+    ["up>100mbit", [1]],
+    ["up>=0.1gbit", [1, 2]],
+    ["up<100mbit", [0]],
+    ["up=1000mbit", [1]],
+    ["rtt=0.1s", [0]],
+    ["rtt!=0.1S", [1, 2]],
+    ["rtt~0ms", [0, 1]],
+    ["1000", [1]],
+    ["id=1000a", [0]],
+  ])("%s", (text, kept) => expect([...filtered(table, text)]).toEqual(kept));
+
+  test.each([
+    ["up>100", "up is compared with a rate such as 100mbit, which “100” is not."],
+    ["rtt<5mbit", "rtt is compared with a time such as 50ms"],
+  ])("%s is refused", (text, sentence) => expect(() => filtered(table, text)).toThrow(sentence));
+
+  test("are sorted by what they are", () => {
+    expect([...sorted(table, filtered(table, ""), "up", false)]).toEqual([0, 2, 1]);
+    expect([...sorted(table, filtered(table, ""), "rtt", true)]).toEqual([2, 0, 1]);
+  });
+});
+
+test("a map in short", () => {
+  const map = {
+    columns: ["rate", "share", "verdict"],
+    rows: [
+      [1, 50, "alike"],
+      [1, 91, "classic starves"],
+      [1, null, "alike"],
+    ],
+  };
+  expect([...constants(map)]).toEqual([[0, "1"]]);
+  expect(verdicts(map)).toEqual([
+    ["alike", 2],
+    ["classic starves", 1],
+  ]);
+  expect(shade("share", 91)).toContain("#d55e00 41%");
+  expect(shade("share", null)).toBeUndefined();
+  expect(shade("rate", 91)).toBeUndefined();
+});
+
+test("eight lines of one colour have eight dashes", () => {
+  expect(new Set(Array.from({ length: 8 }, (_, number) => JSON.stringify(dashOf(number)))).size).toBe(8);
 });
 
 test("rows are sorted by number or by text, those without a value last", () => {

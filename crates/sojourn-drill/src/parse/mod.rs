@@ -3,10 +3,11 @@
 //! Source: the language of google/packetdrill, learned from its documents and from scripts; written anew.
 
 mod call;
-mod expression;
 mod packet;
+mod python;
 mod words;
 
+use crate::expr::{Act, Statement};
 use crate::script::{Action, Event, Script, ScriptOption, When};
 use sojourn_units::Duration;
 use thiserror::Error;
@@ -14,7 +15,7 @@ use winnow::combinator::{alt, not, opt, preceded};
 use winnow::error::{ContextError, ErrMode, StrContext, StrContextValue};
 use winnow::prelude::*;
 use winnow::token::{any, take_till, take_until, take_while};
-use words::{expect, space};
+use words::{expect, space, wrong};
 
 /// The longest script that is read, bytes.
 const LONGEST: usize = 1 << 20;
@@ -135,15 +136,34 @@ fn command(i: &mut &str) -> ModalResult<Action> {
 
 fn check(lines: &Lines<'_>, i: &mut &str) -> ModalResult<Action> {
     "%{".context(expect("%{")).parse_next(i)?;
+    let whole = *i;
+    let Some(end) = whole.find("}%") else {
+        *i = "";
+        return Err(wrong("}% that ends the check"));
+    };
+    let mut code = python::Code::new(&whole[..end]);
     let mut statements = Vec::new();
     loop {
-        expression::gap(i);
-        if opt("}%").parse_next(i)?.is_some() {
-            return Ok(Action::Check(statements));
+        code.gap();
+        if code.rest.is_empty() {
+            break;
         }
-        let line = lines.of(i);
-        statements.push(expression::statement(i, line)?);
+        let line = lines.of(&whole[end - code.rest.len()..]);
+        match code.statement() {
+            Ok(act) => statements.push(Statement { line, act }),
+            Err(python::Stop::Unknown(missing)) => {
+                let act = Act::Unknown(missing);
+                statements.push(Statement { line, act });
+                break;
+            }
+            Err(python::Stop::Broken(what)) => {
+                *i = &whole[end - code.rest.len()..];
+                return Err(wrong(what));
+            }
+        }
     }
+    *i = &whole[end + 2..];
+    Ok(Action::Check(statements))
 }
 
 /// When the event happens, and when a call that blocks ends.
@@ -198,7 +218,7 @@ fn seconds(i: &mut &str) -> ModalResult<Duration> {
     nanos = nanos.and_then(|n| n.checked_add(fraction.parse().ok()?));
     match nanos.map(Duration::from_nanos) {
         Some(time) if time <= LATEST => Ok(time),
-        _ => Err(words::wrong("a time of at most one day")),
+        _ => Err(wrong("a time of at most one day")),
     }
 }
 

@@ -1,7 +1,8 @@
 //! Reads a segment: flags, numbers and TCP options.
 
-use super::words::{blank, bounded, expect, literal, name, skip, wrong};
+use super::words::{bounded, expect, keyword, literal, name, skip, space, wrong};
 use crate::script::{Action, Packet, TcpOption, field_names};
+use crate::words::Missing;
 use sojourn_tcp::FieldOrder;
 use sojourn_units::Ecn;
 use winnow::prelude::*;
@@ -20,87 +21,124 @@ const COOKIES: [(&str, &str); 2] = [
 pub(super) fn packet(i: &mut &str, action: fn(Packet) -> Action) -> ModalResult<Action> {
     let arrives = i.starts_with('<');
     *i = &i[1..];
-    blank(i);
-    let ecn = if i.starts_with('[') { Some(codepoint(i)?) } else { None };
-    blank(i);
+    space(i);
+    let mut packet = Packet {
+        options: Some(Vec::new()),
+        ..Packet::default()
+    };
+    if i.starts_with(['[', '(']) {
+        match header(i)? {
+            Ok(ecn) => packet.ecn = Some(ecn),
+            Err(word) => return Ok(unknown(i, word)),
+        }
+    }
     if i.starts_with(|c: char| c.is_ascii_lowercase()) {
         // An ICMP or UDP packet, or an encapsulation.
         let word = name(i)?.to_string();
         let rest = take_till(0.., '\n').parse_next(i)?.trim().to_string();
         return Ok(Action::Foreign { word, rest, arrives });
     }
-    let flags = take_while(1.., |c: char| FLAGS.contains(c))
-        .context(expect("TCP flags"))
-        .parse_next(i)?;
-    let flags = letters(flags);
-    blank(i);
-    let (start, len) = numbers(i)?;
-    let mut packet = Packet {
-        ecn,
-        flags,
-        start,
-        len,
-        options: Some(Vec::new()),
-        ..Packet::default()
-    };
+    let before = *i;
+    packet.flags = letters(&flags(i)?);
+    if packet.flags.is_empty() || skip(i, ">") {
+        // Numbers of ports.
+        let ports = before.trim_start_matches(|c: char| c.is_ascii_digit()).trim_start();
+        if ports.len() < before.len() && ports.starts_with('>') {
+            return Ok(unknown(i, "ports of a segment"));
+        }
+        *i = before;
+        return Err(wrong("TCP flags"));
+    }
+    (packet.start, packet.len) = numbers(i)?;
     loop {
-        blank(i);
-        if skip(i, "ack ") {
-            blank(i);
+        space(i);
+        if keyword(i, "ack") {
             packet.ack = Some(bounded(i)?);
-        } else if skip(i, "win ") {
-            blank(i);
+        } else if keyword(i, "win") {
             packet.window = Some(bounded(i)?);
-        } else if skip(i, "urg ") {
-            blank(i);
+        } else if keyword(i, "urg") {
             packet.urgent = Some(bounded(i)?);
         } else if skip(i, "<") {
             packet.options = options(i)?;
+        } else if i.starts_with(|c: char| c.is_ascii_alphabetic()) {
+            let word = name(i)?;
+            return Ok(unknown(i, word));
         } else {
             return Ok(action(packet));
         }
     }
 }
 
-/// The flags, with the letters of the ACE field in place of its number.
-fn letters(flags: &str) -> String {
-    let mut letters = String::new();
-    for c in flags.chars() {
-        match c.to_digit(8) {
-            Some(ace) => letters.extend(
-                [(4, 'A'), (2, 'W'), (1, 'E')]
-                    .iter()
-                    .filter(|bit| ace & bit.0 != 0)
-                    .map(|bit| bit.1),
-            ),
-            None => letters.push(c),
-        }
-    }
-    if letters.is_empty() { "-".into() } else { letters }
+/// A word of a segment that is not known. What follows cannot be told apart, so it is not read.
+fn unknown(i: &mut &str, word: &str) -> Action {
+    *i = "";
+    Action::Unknown(Missing::new(
+        word,
+        "this word of a segment is not known to sojourn-drill",
+    ))
 }
 
-fn codepoint(i: &mut &str) -> ModalResult<Ecn> {
-    literal(i, "[")?;
+/// Letters and numbers of flags, with blanks between them as packetdrill's lexer takes them.
+fn flags(i: &mut &str) -> ModalResult<String> {
+    let mut flags = String::new();
+    loop {
+        let part: &str = take_while(0.., |c: char| FLAGS.contains(c)).parse_next(i)?;
+        let before = *i;
+        flags.push_str(part);
+        space(i);
+        // The first number begins with a digit, too.
+        if !i.starts_with('.') || flags.contains('.') {
+            *i = before;
+            space(i);
+            return Ok(flags);
+        }
+    }
+}
+
+/// The flags, with the letters of the ACE field in place of its number.
+fn letters(flags: &str) -> String {
+    let ace = flags.chars().find_map(|c| c.to_digit(8)).unwrap_or(0);
+    let mut letters: String = flags.chars().filter(|c| !c.is_ascii_digit()).collect();
+    let bits = [(4, 'A'), (2, 'W'), (1, 'E')];
+    letters.extend(bits.iter().filter(|bit| ace & bit.0 != 0).map(|bit| bit.1));
+    if letters.is_empty() && !flags.is_empty() {
+        "-".into()
+    } else {
+        letters
+    }
+}
+
+/// What a script says of the IP header: the codepoint of ECN, or a word that is not known.
+fn header<'a>(i: &mut &'a str) -> ModalResult<Result<Ecn, &'a str>> {
+    let end = if skip(i, "[") { "]" } else { ")" };
+    skip(i, "(");
+    space(i);
     let ecn = match name(i)? {
         "noecn" => Ecn::NotEct,
         "ect0" => Ecn::Ect0,
         "ect1" => Ecn::Ect1,
         "ce" => Ecn::Ce,
-        _ => return Err(wrong("one of noecn, ect0, ect1, ce")),
+        word => return Ok(Err(word)),
     };
-    literal(i, "]")?;
-    Ok(ecn)
+    space(i);
+    if skip(i, ",") {
+        space(i);
+        return Ok(Err(name(i)?));
+    }
+    literal(i, end)?;
+    space(i);
+    Ok(Ok(ecn))
 }
 
 /// `first:next(length)`.
 fn numbers(i: &mut &str) -> ModalResult<(u32, u32)> {
     let before = *i;
     let start: u32 = bounded(i)?;
-    literal(i, ":")?;
+    symbol(i, ":")?;
     let end: u32 = bounded(i)?;
-    literal(i, "(")?;
+    symbol(i, "(")?;
     let len: u32 = bounded(i)?;
-    literal(i, ")")?;
+    symbol(i, ")")?;
     if start.wrapping_add(len) != end {
         *i = before;
         return Err(wrong("a length that is the difference of the numbers"));
@@ -108,15 +146,25 @@ fn numbers(i: &mut &str) -> ModalResult<(u32, u32)> {
     Ok((start, len))
 }
 
+/// A sign between blanks.
+fn symbol(i: &mut &str, sign: &'static str) -> ModalResult<()> {
+    space(i);
+    literal(i, sign)?;
+    space(i);
+    Ok(())
+}
+
 fn options(i: &mut &str) -> ModalResult<Option<Vec<TcpOption>>> {
-    if skip(i, "...>") {
+    space(i);
+    if skip(i, "...") {
+        symbol(i, ">")?;
         return Ok(None);
     }
     let mut options = Vec::new();
     loop {
-        blank(i);
+        space(i);
         options.push(tcp_option(i)?);
-        blank(i);
+        space(i);
         if skip(i, ">") {
             return Ok(Some(options));
         }
@@ -126,7 +174,7 @@ fn options(i: &mut &str) -> ModalResult<Option<Vec<TcpOption>>> {
 
 fn tcp_option(i: &mut &str) -> ModalResult<TcpOption> {
     let word = name.context(expect("a TCP option")).parse_next(i)?;
-    blank(i);
+    space(i);
     Ok(match word {
         "nop" => TcpOption::Nop,
         "eol" => TcpOption::End,
@@ -134,21 +182,18 @@ fn tcp_option(i: &mut &str) -> ModalResult<TcpOption> {
         "mss" => TcpOption::Mss(bounded(i)?),
         "wscale" => TcpOption::WindowScale(bounded(i)?),
         "TS" => {
-            literal(i, "val")?;
-            blank(i);
+            symbol(i, "val")?;
             let value = bounded(i)?;
-            blank(i);
-            literal(i, "ecr")?;
-            blank(i);
+            symbol(i, "ecr")?;
             TcpOption::Timestamps(value, bounded(i)?)
         }
         "sack" => {
             let mut blocks = Vec::new();
             while i.starts_with(|c: char| c.is_ascii_digit()) {
                 let start = bounded(i)?;
-                literal(i, ":")?;
+                symbol(i, ":")?;
                 blocks.push((start, bounded(i)?));
-                blank(i);
+                space(i);
             }
             TcpOption::Sack(blocks)
         }
@@ -166,9 +211,9 @@ fn tcp_option(i: &mut &str) -> ModalResult<TcpOption> {
                 if !skip(i, name) {
                     break;
                 }
-                blank(i);
+                space(i);
                 fields.push(bounded(i)?);
-                blank(i);
+                space(i);
             }
             TcpOption::AccEcn(order, fields)
         }

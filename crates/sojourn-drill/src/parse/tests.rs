@@ -1,6 +1,8 @@
 use super::*;
-use crate::expr::Scalar;
+use crate::expr::Act;
 use crate::script::{TcpOption, Value};
+use crate::target::Trouble;
+use crate::value::Scalar;
 use sojourn_units::Ecn;
 
 fn only(text: &str) -> Action {
@@ -49,6 +51,33 @@ fn a_segment_has_flags_numbers_and_options() {
     assert_eq!(packet.options, Some(vec![TcpOption::Nop, TcpOption::Nop, sacks]));
 }
 
+/// packetdrill's lexer takes blanks, line ends and remarks between all words and signs.
+#[test]
+fn blanks_in_a_segment_mean_nothing() {
+    let tight = only("+0 < [ect0] P.5 1:5(4) ack 1 win 100 urg 2 <mss 10,TS val 1 ecr 2,sack 7:9 11:13>");
+    let loose = "+0 < [ ect0 ]\tP .5  1 : 5\t( 4 ) ack  1 // remark\n  win\t100 urg 2 < mss 10 ,
+        TS  val 1\tecr  2, /* and */ sack 7 : 9   11:13 >\n+0 `true`";
+    assert_eq!(only(loose), tight);
+    assert_eq!(parse(loose).expect("it is a script").events.len(), 2);
+    assert_eq!(only("0 > . 1:1(0) < ... >"), only("0 > . 1:1(0) <...>"));
+}
+
+#[test]
+fn a_word_of_a_segment_that_is_not_known_is_no_damage() {
+    for (text, word) in [
+        ("0 > [ect01] . 1:1(0)", "ect01"),
+        ("0 > (tos 0x3) . 1:1(0)", "tos"),
+        ("0 > [ect0, flowlabel 0x1] . 1:1(0)", "flowlabel"),
+        ("0 < 1234 > 80 S 0:0(0)", "ports of a segment"),
+        ("0 < S 0:0(0) win 1 psh 3", "psh"),
+    ] {
+        match only(text) {
+            Action::Unknown(missing) => assert_eq!(missing.word, word),
+            other => panic!("{text}: {other:?}"),
+        }
+    }
+}
+
 #[test]
 fn a_call_has_arguments_a_result_and_an_error() {
     let Action::Call(call) = only("0 write(4, ..., 10) = -1 EAGAIN (Try again)") else {
@@ -74,33 +103,102 @@ fn a_call_has_arguments_a_result_and_an_error() {
     assert_eq!(call.result, None);
 }
 
-#[test]
-fn expressions_bind_as_in_python() {
-    let value = |text: &str| {
-        let Action::Check(checks) = only(&format!("0 %{{ assert {text} }}%")) else {
-            panic!("no check")
-        };
-        checks[0]
-            .condition
-            .value(&|name| (name == "x").then_some(Scalar::Int(7)))
+/// The value of an expression in a script, where `x` is 7.
+fn value(text: &str) -> Result<Scalar, Trouble> {
+    let Action::Check(checks) = only(&format!("0 %{{ {text} }}%")) else {
+        panic!("no check")
     };
-    for (text, expected) in [
-        ("1 + 2 * 3", 7),
-        ("(1 + 2) * 3", 9),
-        ("-7 // 2", -4),
-        ("-7 % 3", 2),
-        ("(x & 4) != 0", 1),
-        ("5 <= x <= 6", 0),
-        ("not x == 7 or x == 7 and 3", 3),
-        ("1460 - 12", 1448),
-        ("1 << 4 | 1", 17),
-    ] {
-        assert_eq!(value(text), Ok(Scalar::Int(expected)), "{text}");
+    match &checks[0].act {
+        Act::Compute(value) => value.value(&|name| (name == "x").then_some(Scalar::Int(7))),
+        Act::Unknown(missing) => Err(missing.clone().into()),
+        other => panic!("{other:?}"),
     }
-    assert_eq!(value("'x=%d' % x"), Ok(Scalar::Text("x=7".into())));
-    assert_eq!(value("1.5 + x"), Ok(Scalar::Float(8.5)));
-    assert!(value("1 // 0").is_err());
-    assert!(value("y").is_err());
+}
+
+/// Each was computed by Python 3.11.
+#[test]
+fn expressions_have_the_values_of_python() {
+    for (text, expected) in [
+        ("1 + 2 * 3", "7"),
+        ("(1 + 2) * 3", "9"),
+        ("-7 // 2", "-4"),
+        ("-7 % 3", "2"),
+        ("(x & 4) != 0", "True"),
+        ("5 <= x <= 6", "False"),
+        ("not x == 7 or x == 7 and 3", "3"),
+        ("1460 - 12", "1448"),
+        ("1 << 4 | 1", "17"),
+        ("-2 ** 2 + 0x10", "12"),
+        ("'x=%d' % x", "x=7"),
+        (
+            "'%d/%-5s|%05.1f %x %r %%' % (x, 'ab', 2.55, 255, 'q')",
+            "7/ab   |002.5 ff 'q' %",
+        ),
+        ("f'{x} {x + 1:03d} {1/4:.2f} {{}} {\"t\":>3}'", "7 008 0.25 {}   t"),
+        ("'a' \"b\" r'\\n'", "ab\\n"),
+        ("1.5 + x", "8.5"),
+        ("7 / 2, 6 / 2, (1,), True", "(3.5, 3.0, (1,), True)"),
+        ("x in (5, 7) and x not in [8]", "True"),
+        ("'big' if x > 9 else 'small'", "small"),
+        (
+            "max(1, x), min([4, 2]), abs(-3), sum((1, 2)), len('abc')",
+            "(7, 2, 3, 3, 3)",
+        ),
+        (
+            "round(2.5), round(2.567, 2), int(-2.5), int('12'), float(3)",
+            "(2, 2.57, -2, 12, 3.0)",
+        ),
+        ("18446744073709551615 > x # the largest", "True"),
+    ] {
+        assert_eq!(
+            value(text).map(|value| value.to_string()),
+            Ok(expected.to_string()),
+            "{text}"
+        );
+    }
+    for (text, clause) in [
+        ("1 // 0", "a number is divided by zero"),
+        ("y", "y is not known"),
+        ("1 < 'a'", "1 and 'a' cannot be compared"),
+        ("'%d %d' % 1", "a format has too few values"),
+        ("'a' - 1", "- has no meaning for 'a' and 1"),
+    ] {
+        assert_eq!(value(text), Err(Trouble::Wrong(clause.into())), "{text}");
+    }
+}
+
+/// What Python may mean and this does not know is not damage; what would grow without bound neither.
+#[test]
+fn what_is_not_known_of_python_is_named() {
+    let deep = format!("{}1", "(".repeat(10_000));
+    let long = format!("0{}", " + 1".repeat(200_000));
+    for (text, word) in [
+        ("import os", "import"),
+        ("if x: pass", "if"),
+        ("__import__('os').system('id')", "__import__()"),
+        ("open('/etc/passwd')", "open()"),
+        ("'{}'.format(x)", ".format"),
+        ("[x for x in (1, 2)]", "for"),
+        ("lambda: x", "lambda"),
+        ("x[-1]", "["),
+        ("a, b = 1, 2", "a target of = that is no name"),
+        ("{1: 2}", "{"),
+        ("print x", "print without parentheses"),
+        ("print(x, end='')", "end="),
+        ("a = b = x", "more than one ="),
+        ("'a' * 1000000000", "a text or tuple that is repeated"),
+        ("'%999999999d' % x", "a width of more than 100"),
+        ("2 ** -1", "a power that is no integer"),
+        ("9 ** 9 ** 9", "an integer beyond 127 bits"),
+        ("1 << 1000000", "an integer beyond 127 bits"),
+        (long.as_str(), "a statement of more than 2000 bytes"),
+        (deep.as_str(), "more than 32 parentheses inside each other"),
+    ] {
+        match value(text) {
+            Err(Trouble::Missing(missing)) => assert_eq!(missing.word, word, "{text}"),
+            other => panic!("{text}: {other:?}"),
+        }
+    }
 }
 
 #[test]
@@ -149,8 +247,6 @@ fn what_is_no_script_is_refused_in_a_sentence_with_its_line() {
     ] {
         assert_eq!(refused(text), sentence);
     }
-    let deep = format!("0 %{{ assert {}1 }}%", "(".repeat(10_000));
-    assert!(refused(&deep).contains("fewer parentheses"));
     let deep = format!("0 f({}) = 0", "[".repeat(10_000));
     assert!(refused(&deep).contains("fewer lists"));
 }

@@ -91,6 +91,15 @@ pub(super) fn skip(i: &mut &str, text: &str) -> bool {
     false
 }
 
+/// Whether this word stands here; if so it is skipped, with what separates it from the next.
+pub(super) fn keyword(i: &mut &str, word: &str) -> bool {
+    let found = name(&mut { *i }) == Ok(word) && skip(i, word);
+    if found {
+        space(i);
+    }
+    found
+}
+
 /// A text in quotes.
 pub(super) fn quoted<'a>(i: &mut &'a str) -> ModalResult<&'a str> {
     let quote = i

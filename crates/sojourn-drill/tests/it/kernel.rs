@@ -56,7 +56,7 @@ fn the_scripts_of_the_kernel_have_the_outcomes_of_the_table() {
         let file = Path::new(&folder).join(&name);
         let text = std::fs::read_to_string(&file).unwrap_or_else(|error| panic!("{}: {error}", file.display()));
         let outcome = match parse(&text) {
-            Ok(script) => run(&script),
+            Ok(script) => run(&script).outcome,
             Err(error) => panic!("{name}: {error}"),
         };
         if outcome.word() != expected.outcome {

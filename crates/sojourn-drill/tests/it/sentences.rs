@@ -11,7 +11,7 @@ const CONNECT: &str = "0 socket(..., SOCK_STREAM, IPPROTO_TCP) = 3
 
 fn outcome(rest: &str) -> String {
     let script = parse(&format!("{CONNECT}{rest}")).expect("it is a script");
-    run(&script).to_string()
+    run(&script).outcome.to_string()
 }
 
 #[test]
@@ -40,6 +40,10 @@ fn a_failure_tells_line_expectation_and_what_came() {
         (
             "+0 %{\nassert 1 == 1\nassert tcpi_snd_cwnd == 11, tcpi_snd_cwnd }%",
             "failed at line 8: expected tcpi_snd_cwnd == 11, but tcpi_snd_cwnd is 10",
+        ),
+        (
+            "+0 %{ most = 9 }%\n+0 %{ assert tcpi_snd_cwnd < most, '%d %%' % most }%",
+            "failed at line 7: expected tcpi_snd_cwnd < most, but tcpi_snd_cwnd is 10 and most is 9 (9 %)",
         ),
         (
             "+0 shutdown(3, SHUT_WR) = 0\n+0 write(3, ..., 500) = 500",
@@ -82,10 +86,28 @@ fn what_our_tcp_does_not_have_is_named_with_its_reason() {
             "not applicable: line 6 needs tcpi_new, and this info is not known to sojourn-drill",
         ),
         (
+            "+0 %{ x = 1\nfor y in (1, 2): pass }%",
+            "not applicable: line 7 needs for, and this part of Python is not known to sojourn-drill",
+        ),
+        (
             "+0 `sysctl -w net.ipv4.tcp_rto_max_ms=1`",
             "not applicable: line 6 needs net.ipv4.tcp_rto_max_ms=1, and Linux has 1000 to 120000",
         ),
     ] {
         assert_eq!(outcome(rest), sentence);
     }
+}
+
+/// The names of `tcp_info` are bound anew before each part of the script's Python; its own stay.
+#[test]
+fn what_a_script_prints_is_told_with_its_line_and_has_a_bound() {
+    let text = "+0 %{ print('cwnd', tcpi_snd_cwnd); tcpi_snd_cwnd = 3; mine = tcpi_snd_cwnd }%
++0 %{ print(tcpi_snd_cwnd, mine) }%
+";
+    let many = "+0 %{ print(1) }%\n".repeat(200);
+    let script = parse(&format!("{CONNECT}{text}{many}")).expect("it is a script");
+    let run = run(&script);
+    assert_eq!(run.outcome.to_string(), "passed");
+    assert_eq!(run.printed.len(), 100);
+    assert_eq!(run.printed[..2], [(6, "cwnd 10".to_string()), (7, "10 3".to_string())]);
 }

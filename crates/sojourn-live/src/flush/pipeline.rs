@@ -156,6 +156,12 @@ impl Pipeline {
         }
     }
 
+    /// Counts frames that the reader of a capture passed over. It is called behind the last frame.
+    pub fn pass_over(&mut self, skipped: Skipped) {
+        self.frames += skipped.total();
+        self.skipped.add(skipped);
+    }
+
     /// The stamp at which something falls due, if it is to happen without a frame.
     #[must_use]
     pub fn due_ns(&self) -> Option<u64> {

@@ -92,6 +92,7 @@ pub fn read(source: impl Read + Send, pipeline: &mut Pipeline, out: impl Write) 
         }
     };
     pipeline.finish(&mut lines);
+    pipeline.pass_over(reader.skipped());
     lines.write(&pipeline.summary());
     lines.finish()?;
     Ok(end?)

@@ -222,6 +222,34 @@ fn a_damaged_capture_gives_what_stood_before_the_damage_and_status_1() {
     assert_eq!(lines(&output.stdout).last().expect("a summary")["frames"], 4999);
 }
 
+/// Two frames without a time, as simple packet blocks, and one of an interface that is not described.
+#[test]
+fn frames_that_a_capture_says_too_little_of_are_counted() {
+    for big in [false, true] {
+        let block = |kind: u32, body: &[u32]| {
+            let length = 12 + 4 * body.len() as u32;
+            let words = [kind, length].into_iter().chain(body.iter().copied()).chain([length]);
+            let bytes = |w: u32| if big { w.to_be_bytes() } else { w.to_le_bytes() };
+            words.flat_map(bytes).collect::<Vec<u8>>()
+        };
+        let version = if big { 0x0001_0000 } else { 1 };
+        let link = if big { 0x0001_0000 } else { 1 };
+        let file = [
+            block(0x0A0D_0D0A, &[0x1A2B_3C4D, version, u32::MAX, u32::MAX]),
+            block(1, &[link, 0]),
+            block(3, &[4, 7]),
+            block(3, &[4, 7]),
+            block(6, &[1, 0, 0, 4, 4, 7]),
+        ]
+        .concat();
+        let output = sojournd(&["--read", "-"], &file);
+        assert!(output.status.success());
+        let summary = lines(&output.stdout).pop().expect("a summary");
+        assert_eq!((&summary["frames"], &summary["segments"]), (&3.into(), &0.into()));
+        assert_eq!(summary["skipped"], serde_json::json!({"no_time": 2, "no_interface": 1}));
+    }
+}
+
 #[test]
 fn what_cannot_be_used_is_one_sentence_and_status_2() {
     let case = |arguments: &[&str], sentence: &str| {

@@ -20,6 +20,14 @@ pub enum SpecError {
         /// The presets that there are.
         presets: Vec<&'static str>,
     },
+    /// The first word is a kind of Linux that no model here has.
+    #[error("{kind} is a discipline of Linux that is not modelled here; kinds are {}", kinds.join(", "))]
+    KindNotModelled {
+        /// The kind.
+        kind: &'static str,
+        /// The kinds that there are.
+        kinds: Vec<&'static str>,
+    },
     /// A word of a kind that is modelled without it.
     #[error("{field} needs a kernel's {needs}: use the linux back end")]
     WordOfKernel {

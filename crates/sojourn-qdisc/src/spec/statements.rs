@@ -16,13 +16,15 @@
 //! order of their priorities, those without one last and in the order of the text; the first that takes a packet decides.
 //! Packets here are IPv4: a filter of another protocol takes none.
 //!
-//! A `stab` of `htb` becomes the `overhead`, `mpu` and `linklayer` of each of its classes. Deviation: it leaves quanta and
-//! the disciplines below alone.
+//! A `stab` becomes words for the link layer: of each class of `htb`, of `tbf`, or of `cake`. Deviation: it leaves quanta,
+//! counters and the disciplines below alone, and its table is exact. Other kinds are refused with it.
+//!
+//! `mq` has a discipline for each queue of a device. A link here has one, so the one discipline below it stands for it.
 //!
 //! Deviation: `tc` has no word for a code point. A kernel gets one `u32` filter on the byte of the type of service for
 //! each code point.
 
-use super::QdiscSpec;
+use super::{QdiscSpec, printed};
 use crate::ParamError;
 use crate::classful::names::{Handle, code_point};
 use crate::classful::{Classes, Filter};
@@ -40,6 +42,9 @@ const MOST_STATEMENTS: usize = 8192;
 /// Most disciplines above each other. Source: Linux `check_loop_fn`, which refuses more than 7 below the first.
 const MOST_LEVELS: usize = 8;
 
+/// What `tc` can do besides adding and replacing.
+pub(super) const VERBS: &[&str] = &["del", "delete", "change", "link", "show", "list", "ls", "get"];
+
 /// The priority of a filter that says none. Source: Linux `tcf_auto_prio`.
 const LAST_PRIORITY: u32 = 0xc000;
 
@@ -51,9 +56,86 @@ pub(crate) struct Place<'a> {
     classid: Option<&'a str>,
     protocol: Option<&'a str>,
     priority: Option<&'a str>,
+    device: Option<&'a str>,
     stab: Option<Framing>,
     /// Whether it takes the place of another.
     replaces: bool,
+}
+
+impl<'a> Place<'a> {
+    /// The words of a root of this kind, which says `own` without them, with those that its `stab` stands for; `None`
+    /// where they are the same. Classes of `htb` get their own.
+    pub(crate) fn framed(&self, kind: &'static str, own: &str, words: &[&'a str]) -> Result<Option<String>, SpecError> {
+        let Some(stab) = self.stab.filter(|_| kind != "htb") else {
+            return Ok(None);
+        };
+        let refused = |what| {
+            let instead = "";
+            Err(SpecError::NotModelled { kind, what, instead })
+        };
+        // What is `raw` counts from the Ethernet header on, as a `stab` does.
+        let (before, layer) = match (kind, stab.layer) {
+            ("tbf", Layer::Ethernet) => ("", "linklayer ethernet"),
+            ("tbf", Layer::Atm) => ("", "linklayer atm"),
+            ("cake", Layer::Ethernet) => ("raw ", "noatm"),
+            ("cake", Layer::Atm) => ("raw ", "atm"),
+            _ => return refused("stab"),
+        };
+        let own = own.replace(" raw overhead 0", "");
+        let says = |word| own.split_whitespace().any(|own| own == word);
+        if ["overhead", "mpu", "linklayer", "atm", "ptm"].into_iter().any(says) {
+            return refused("stab besides words of its own for the link layer");
+        }
+        let (words, Framing { overhead, least, .. }) = (words.join(" "), stab);
+        Ok(Some(format!("{words} {before}overhead {overhead} mpu {least} {layer}")))
+    }
+}
+
+/// The statements of a text that `tc` has printed, or that has an `mq` at its root, whose one discipline below is the root
+/// here; `None` for any other text.
+///
+/// # Errors
+/// [`SpecError`] for what was not printed, and for an `mq` with no discipline below it, or with more.
+pub(crate) fn translated<'a>(text: &'a str) -> Result<Option<String>, SpecError> {
+    if let Some(statements) = printed::statements(text)? {
+        return Ok(Some(statements.join(";")));
+    }
+    let statements = split(text);
+    let words = |text: &'a str| -> Vec<&'a str> { text.split_whitespace().collect() };
+    let Some((first, below)) = statements.split_first() else {
+        return Ok(None);
+    };
+    let first = words(first);
+    let Ok((own, ["mq"])) = root(&first) else {
+        return Ok(None);
+    };
+    let major = own_handle(&own)?.map(|handle| handle.major);
+    let under = |text: &&'a str| {
+        let words = words(text);
+        let parent = words
+            .iter()
+            .position(|&word| word == "parent")
+            .map(|at| words[at + 1..].first());
+        let parent = parent
+            .flatten()
+            .and_then(|handle| Handle::parse("qdisc.parent", handle).ok());
+        parent.is_some_and(|handle| Some(handle.major) == major)
+    };
+    match below.split_first() {
+        Some((queue, rest))
+            if under(queue) && !rest.iter().any(|text| under(text)) && !words(queue).contains(&"mq") =>
+        {
+            let queue = words(queue);
+            let at = queue.iter().position(|&word| word == "parent").unwrap_or_default();
+            let root = [&queue[..at], &queue[(at + 2).min(queue.len())..]].concat().join(" ");
+            Ok(Some([&[root.as_str()], rest].concat().join(";")))
+        }
+        _ => Err(SpecError::NotModelled {
+            kind: "mq",
+            what: "several queues of a device",
+            instead: "a link here has one, so give the statements of one discipline below it",
+        }),
+    }
 }
 
 /// The statements of a text. What is behind `#` on a line is none of it.
@@ -64,9 +146,17 @@ pub(crate) fn split(text: &str) -> Vec<&str> {
     lines.flat_map(|line| line.split(';')).collect()
 }
 
+/// The words behind `tc`, whatever path it has and whatever a log says before it.
+fn behind_tc<'a, 'b>(words: &'b [&'a str]) -> &'b [&'a str] {
+    let at = words.windows(2).position(|pair| {
+        (pair[0] == "tc" || pair[0].ends_with("/tc")) && matches!(pair[1], "qdisc" | "class" | "filter")
+    });
+    at.map_or(words, |at| &words[at + 1..])
+}
+
 /// What the first statement says before its kind, and the kind with its words.
 pub(crate) fn root<'a, 'b>(words: &'b [&'a str]) -> Result<(Place<'a>, &'b [&'a str]), SpecError> {
-    let behind_tc = words.strip_prefix(&["tc"]).unwrap_or(words);
+    let behind_tc = behind_tc(words);
     let (place, rest) = place(behind_tc.strip_prefix(&["qdisc"]).unwrap_or(behind_tc))?;
     match place.parent {
         Some(word) => Err(SpecError::Expected {
@@ -83,7 +173,12 @@ fn place<'a, 'b>(mut words: &'b [&'a str]) -> Result<(Place<'a>, &'b [&'a str]),
     if let [verb @ ("add" | "replace"), rest @ ..] = words {
         (found.replaces, words) = (*verb == "replace", rest);
     }
-    let mut nowhere = None;
+    if let Some(verb) = words.first().filter(|verb| VERBS.contains(verb)) {
+        return Err(SpecError::Expected {
+            word: (*verb).to_owned(),
+            expected: "add or replace".to_owned(),
+        });
+    }
     loop {
         let (slot, rest) = match words {
             ["root", rest @ ..] => {
@@ -94,7 +189,7 @@ fn place<'a, 'b>(mut words: &'b [&'a str]) -> Result<(Place<'a>, &'b [&'a str]),
                 (found.stab, words) = stab(rest).map(|(stab, rest)| (Some(stab), rest))?;
                 continue;
             }
-            ["dev", rest @ ..] => (&mut nowhere, rest),
+            ["dev", rest @ ..] => (&mut found.device, rest),
             ["parent", rest @ ..] => (&mut found.parent, rest),
             ["handle", rest @ ..] => (&mut found.handle, rest),
             ["classid", rest @ ..] => (&mut found.classid, rest),
@@ -143,13 +238,6 @@ pub(crate) fn read_below(
     rate: Option<Rate>,
 ) -> Result<QdiscSpec, SpecError> {
     let kind = spec.kind();
-    if place.stab.is_some() && kind != "htb" {
-        return Err(SpecError::NotModelled {
-            kind,
-            what: "stab",
-            instead: "words of its own for overhead and link layer do it, where it has them",
-        });
-    }
     let Some(root) = spec.0.classes_mut() else {
         return if statements.is_empty() {
             Ok(spec)
@@ -163,7 +251,7 @@ pub(crate) fn read_below(
         return Err(ParamError::new(kind, "statements", value, format!("at most {MOST_STATEMENTS}")).into());
     }
     for (number, text) in statements.iter().enumerate() {
-        statement(root, text, place.stab, rate).map_err(|error| SpecError::Statement {
+        statement(root, text, place, rate).map_err(|error| SpecError::Statement {
             number: number + 2,
             text: text.trim().to_owned(),
             error: Box::new(error),
@@ -183,11 +271,11 @@ pub(crate) fn read_below(
 fn statement(
     root: &mut Classes<QdiscSpec>,
     text: &str,
-    stab: Option<Framing>,
+    first: &Place<'_>,
     rate: Option<Rate>,
 ) -> Result<(), SpecError> {
     let words: Vec<&str> = text.split_whitespace().collect();
-    let words = words.strip_prefix(&["tc"]).unwrap_or(&words);
+    let words = behind_tc(&words);
     let (what, words) = match words.split_first() {
         Some((what @ (&"class" | &"qdisc" | &"filter"), words)) => (what, words),
         first => {
@@ -197,11 +285,35 @@ fn statement(
         }
     };
     let (place, words) = place(words)?;
-    let parent = handle(what, "parent", place.parent, words)?;
+    if let [kind @ ("ingress" | "clsact"), ..] = words {
+        return Err(without_queue(kind));
+    }
+    if let (Some(own), Some(other)) = (
+        place.device,
+        first.device.filter(|&device| place.device != Some(device)),
+    ) {
+        let rule = format!("{other}, the device of the first statement: a text is for one link");
+        return Err(ParamError::new(what, "dev", own, rule).into());
+    }
+    let parent = handle(
+        what,
+        "parent",
+        place.parent.map(|text| complete(text, root.handle)).as_deref(),
+        words,
+    )?;
     match *what {
-        "class" => class(root, parent, &place, words, stab),
+        "class" => class(root, parent, &place, words, first.stab),
         "qdisc" => qdisc(root, parent, &place, words, rate),
         _ => filter(root, parent, &place, words),
+    }
+}
+
+/// Why a discipline of arrivals is none of a link.
+pub(super) fn without_queue(kind: &str) -> SpecError {
+    SpecError::NotModelled {
+        kind: if kind == "clsact" { "clsact" } else { "ingress" },
+        what: "what it does with arrivals",
+        instead: "it has no queue, so give the statements of the device that it sends packets to",
     }
 }
 
@@ -215,6 +327,15 @@ fn handle(of: &str, key: &str, value: Option<&str>, words: &[&str]) -> Result<Ha
             expected: format!("{key} and a handle"),
         }),
         _ => Err(SpecError::NoValue { field, unit: "handle" }),
+    }
+}
+
+/// A handle with the number of its discipline, which `tc` and the kernel fill in where the text leaves it out.
+fn complete(text: &str, major: u16) -> String {
+    match text.split_once(':') {
+        None => format!("{major:x}:{text}"),
+        Some(("", minor)) => format!("{major:x}:{minor}"),
+        Some(_) => text.to_owned(),
     }
 }
 
@@ -267,7 +388,8 @@ fn class(
     words: &[&str],
     stab: Option<Framing>,
 ) -> Result<(), SpecError> {
-    let id = handle("class", "classid", place.classid, words)?;
+    let id = place.classid.map(|text| complete(text, parent.major));
+    let id = handle("class", "classid", id.as_deref(), words)?;
     let classes = classes_of(root, "class.parent", parent)?;
     same_major("class.classid", id, parent)?;
     let Some((kind, words)) = words.split_first() else {
@@ -312,6 +434,13 @@ fn qdisc(
 }
 
 fn filter(root: &mut Classes<QdiscSpec>, parent: Handle, place: &Place<'_>, words: &[&str]) -> Result<(), SpecError> {
+    let classes = classes_of(root, "filter.parent", parent)?;
+    if !matches!(place.protocol, None | Some("ip" | "all" | "ipv4")) {
+        return Ok(());
+    }
+    if words.contains(&"action") {
+        return Err(not_modelled("an action"));
+    }
     let end = words.iter().position(|&word| matches!(word, "flowid" | "classid"));
     let (what, rest) = words.split_at(end.unwrap_or(words.len()));
     let codes = match what.split_first() {
@@ -352,11 +481,7 @@ fn filter(root: &mut Classes<QdiscSpec>, parent: Handle, place: &Place<'_>, word
         Some(value) => Given::new("filter", "prio", value).count(0)?,
         None => LAST_PRIORITY,
     };
-    let classes = classes_of(root, "filter.parent", parent)?;
     same_major("filter.flowid", class, parent)?;
-    if !matches!(place.protocol, None | Some("ip" | "all" | "ipv4")) {
-        return Ok(());
-    }
     classes.add_filter(Filter {
         parent: parent.minor,
         codes,
@@ -384,6 +509,13 @@ fn not_modelled(what: &'static str) -> SpecError {
     }
 }
 
+/// The code points whose byte of the type of service has this value under the mask.
+fn codes_of(value: u32, mask: u32) -> u64 {
+    (0..64)
+        .filter(|code| (code << 2) & mask == value & mask)
+        .fold(0, |codes, code| codes | 1 << code)
+}
+
 /// The code points that the keys of a `u32` filter take: each key looks at the byte of the type of service, or at
 /// nothing.
 fn u32_codes(mut words: &[&str]) -> Result<u64, SpecError> {
@@ -394,10 +526,16 @@ fn u32_codes(mut words: &[&str]) -> Result<u64, SpecError> {
         let bits = |text: &&str| tc::count(text, if key.first() == Some(&"ip") { 0 } else { 16 });
         codes &= match key {
             ["ip", .., mask] | ["u32" | "u16" | "u8", _, mask, ..] if bits(mask) == Some(0) => u64::MAX,
+            ["ip", "src" | "dst", address] if address.ends_with("/0") => u64::MAX,
+            ["u32", value, mask, "at", "0"] if bits(mask).is_some_and(|mask| mask & !0x00fc_0000 == 0) => {
+                let (value, mask) = (
+                    bits(value).unwrap_or_default() >> 16,
+                    bits(mask).unwrap_or_default() >> 16,
+                );
+                codes_of(value, mask)
+            }
             ["ip", "tos" | "dsfield" | "precedence", value, mask] => match (bits(value), bits(mask)) {
-                (Some(value), Some(mask @ 0..=0xff)) if mask.trailing_zeros() >= 2 => (0..64)
-                    .filter(|code| (code << 2) & mask == value & mask)
-                    .fold(0, |codes, code| codes | 1 << code),
+                (Some(value), Some(mask @ 0..=0xff)) if mask.trailing_zeros() >= 2 => codes_of(value, mask),
                 _ => return Err(not_modelled("a mask beyond the six bits of the code point")),
             },
             _ => return Err(not_modelled("u32 keys other than match ip tos")),

@@ -95,6 +95,52 @@ const TAKEN: &[(&str, &str)] = &[
         " overhead 40 mpu 64 linklayer atm",
     ),
     (
+        "stab overhead 44 linklayer atm tbf rate 1mbit burst 10kb latency 50ms",
+        " overhead 44 linklayer atm",
+    ),
+    // Without raw it would count from the IP header on.
+    (
+        "root stab tsize 512 mpu 0 overhead 44 linklayer ethernet cake bandwidth 1mbit",
+        " raw overhead 44 mpu 0 noatm",
+    ),
+    (
+        "SQM: SUCCESS: /sbin/tc qdisc add dev eth0 root fq_codel limit 1001",
+        " limit 1001 ",
+    ),
+    (
+        "prio ; filter parent 1: u32 match ip dst 0.0.0.0/0 flowid 1:1",
+        " matchall flowid 1:1",
+    ),
+    (
+        "prio ; filter parent 1: protocol ipv6 prio 1 u32 match u16 0x0B80 0x0FC0 at 0 classid 1:1",
+        "prio bands 3 priomap 1 2 2 2 1 2 0 0 1 1 1 1 1 1 1 1 ",
+    ),
+    // As LibreQoS writes them, for one queue.
+    (
+        "qdisc replace dev a root handle 7FFF: mq\nqdisc add dev a parent 7FFF:0x1 handle 0x1: htb default 2\n\
+         class add dev a parent 0x1: classid 0x1:1 htb rate 1.0gbit ceil 1.0gbit quantum 125000\n\
+         class add dev a parent 0x1:1 classid 0x3 htb rate 10.0mbit ceil 20.0mbit prio 3 quantum 25000",
+        "class parent 1:1 classid 1:3 htb rate 10mbit ceil 20mbit burst 1600 cburst 1600 prio 3 quantum 25000 ",
+    ),
+    // As tc -d prints them, the class below first.
+    (
+        "qdisc htb 1: root refcnt 2 r2q 10 default 0x10 direct_packets_stat 0 ver 3.17 direct_qlen 1000\n \
+         linklayer ethernet overhead 44 \n Sent 0 bytes 0 pkt\n\
+         qdisc fq_codel 110: parent 1:10 limit 1001p flows 1024 quantum 1514 target 5ms interval 100ms memory_limit 32Mb ecn\n\
+         class htb 1:10 parent 1:1 leaf 110: prio 0 quantum 2000 rate 10Mbit ceil 10Mbit linklayer ethernet \
+         burst 1600b/1 mpu 0b cburst 1600b/1 mpu 0b level 0\n\
+         class htb 1:1 root rate 10Mbit ceil 10Mbit linklayer ethernet burst 1600b/1 mpu 0b cburst 1600b/1 mpu 0b level 7\n\
+         filter parent 1: protocol ip pref 10 u32 chain 0 \n\
+         filter parent 1: protocol ip pref 10 u32 chain 0 fh 800: ht divisor 1 \n\
+         filter parent 1: protocol ip pref 10 u32 chain 0 fh 800::800 order 2048 key ht 800 bkt 0 *flowid 1:10 not_in_hw\n  \
+         match 00b80000/00fc0000 at 0",
+        "htb default 10 r2q 10 direct_qlen 1000 \
+         ; class parent 1: classid 1:1 htb rate 10mbit ceil 10mbit burst 1600 cburst 1600 prio 0 overhead 44 \
+         ; class parent 1:1 classid 1:10 htb rate 10mbit ceil 10mbit burst 1600 cburst 1600 prio 0 quantum 2000 overhead 44 \
+         ; qdisc parent 1:10 fq_codel limit 1001 flows 1024 quantum 1514 target 5ms interval 100ms memory_limit 32Mb ecn \
+         drop_batch 64 ; filter parent 1: dscp EF flowid 1:10 ",
+    ),
+    (
         "prio ; filter add dev x parent 1:0 protocol ip prio 2 u32 match ip tos 0x10 0xf0 classid 1:1",
         "; filter parent 1: dscp 4 5 6 7 flowid 1:1",
     ),
@@ -145,7 +191,45 @@ const REFUSED: &[(&str, &str)] = &[
     ("prio multiqueue", "prio is not modelled here with multiqueue"),
     (
         "stab overhead 20 linklayer atm fq_codel",
-        "fq_codel is not modelled here with stab: words of its own",
+        "fq_codel is not modelled here with stab",
+    ),
+    (
+        "stab overhead 44 cake bandwidth 1mbit overhead 18",
+        "cake is not modelled here with stab besides words of its own for the link layer",
+    ),
+    (
+        "tc qdisc add dev a root htb ; tc class add dev b parent 1: classid 1:1 htb rate 1mbit",
+        "class.dev is b, but must be a, the device of the first statement",
+    ),
+    ("tc qdisc add dev a handle ffff: ingress", "it has no queue"),
+    ("prio ; qdisc add dev a handle ffff: ingress", "it has no queue"),
+    (
+        "tc qdisc del dev a root",
+        "\"del\" stands where add or replace must stand",
+    ),
+    (
+        "root handle 1: hfsc default 13",
+        "hfsc is a discipline of Linux that is not modelled here",
+    ),
+    (
+        "root handle 1: mq",
+        "mq is not modelled here with several queues of a device",
+    ),
+    (
+        "root handle 1: mq ; qdisc parent 1:1 handle 2: mq",
+        "mq is not modelled here with several queues",
+    ),
+    (
+        "root handle 1: mq ; qdisc parent 1:1 fq_codel ; qdisc parent 1:2 fq_codel",
+        "mq is not modelled here with several queues of a device",
+    ),
+    (
+        "prio ; filter parent 1: matchall action drop",
+        "filter is not modelled here with an action",
+    ),
+    (
+        "qdisc htb 1: root refcnt 2\nclass htb 1:1 root leaf 10: prio 0 rate 1Mbit ceil 1Mbit burst 1600b cburst 1600b",
+        "\"class htb 1:1\" stands where the line of tc -d class show, which says its quantum,",
     ),
     (
         "prio ; filter parent 1: handle 1 fw flowid 1:1",

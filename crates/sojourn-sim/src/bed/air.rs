@@ -4,7 +4,7 @@
 //! above them did is mac80211's `aqm`. Neither tells how long a packet waited in a queue, so there are no such times.
 
 use super::error::{MeasuredError, fail};
-use crate::record::numbers::mbit;
+use crate::record::numbers::{mbit, mean};
 use crate::record::wifi::with_shares;
 use crate::record::{WifiRecord, WifiStationRecord, WifiTidRecord, WifiWayRecord};
 use sojourn_bed::{RadioSample, RadioTotals, WifiMeasured};
@@ -73,7 +73,7 @@ pub(super) fn record(s: &Scenario, seen: Option<&WifiMeasured>) -> Result<Option
         busy: medium("busy_us")? as f64 / 1e6 / s.duration.as_secs_f64(),
         transmissions: bursts.saturating_sub(collided) + collisions,
         collisions,
-        jain_airtime: 0.0,
+        jain_airtime: None,
         stations,
     })))
 }
@@ -198,7 +198,7 @@ fn station(s: &Scenario, air: &Air<'_>, i: usize) -> Result<WifiStationRecord, M
         deficit_us: airtime.and_then(|text| deficits(text)),
         voice_in_aggregates: None,
         demoted: None,
-        airtime_share: 0.0,
+        airtime_share: None,
         airtime_tx_ms: air.airtime_ms(ACCESS_POINT, radio)?,
         airtime_rx_ms: air.airtime_ms(radio, ACCESS_POINT)?,
         airtime_sent_ms: None,
@@ -225,7 +225,7 @@ fn way(s: &Scenario, air: &Air<'_>, tx: u64, rx: u64, tids: &[WifiTidRecord]) ->
         bytes,
         throughput_mbit: mbit(bytes, s.duration),
         aggregates: bursts,
-        aggregate_frames: mpdus as f64 / bursts.max(1) as f64,
+        aggregate_frames: mean(mpdus as f64, bursts),
         aggregate_bytes: None,
         collisions: rose("collisions")?,
         transmissions: mpdus,

@@ -12,6 +12,7 @@ use crate::network::RoutePair;
 use crate::places::TrafficRoutes;
 use crate::record::assemble::{self, EcnFacts, Facts, FlowFacts, Probes, SeriesFacts};
 use crate::record::downloads::{self, DownloadFacts};
+use crate::record::numbers::mean;
 use crate::record::{
     Bottlenecks, DownloadRecord, FetchRecord, FileRecord, FlowRecord, KernelRecord, PerDirection, Record, UdpRecord,
     WebRecord, pages,
@@ -236,8 +237,8 @@ fn flows(s: &Scenario, measured: &[FlowMeasured], routes: &TrafficRoutes, meters
             timeouts: f.timeouts,
             loss_probes: None,
             undone: None,
-            mean_cwnd_segments: sum as f64 / f.cwnd.len().max(1) as f64,
-            mean_srtt_ms: (!srtts.is_empty()).then(|| srtts.iter().sum::<f64>() / srtts.len() as f64),
+            mean_cwnd_segments: mean(sum as f64, f.cwnd.len() as u64),
+            mean_srtt_ms: mean(srtts.iter().sum(), srtts.len() as u64),
             syn_retransmissions: f.syn_retransmissions,
             ecn: f.ecn.map_or_else(EcnFacts::default, |ecn| EcnFacts {
                 agreed: Some(ecn.agreed),
@@ -262,7 +263,7 @@ fn udp(seen: &UdpMeasured) -> UdpRecord {
     UdpRecord {
         sent: seen.sent,
         lost: seen.lost,
-        loss: seen.lost as f64 / (seen.received + seen.lost).max(1) as f64,
+        loss: mean(seen.lost as f64, seen.received + seen.lost),
     }
 }
 
@@ -353,7 +354,7 @@ fn web(s: &sojourn_scenario::WebScenario, seen: &WebMeasured) -> WebRecord {
     let seconds = |ns: u64| Duration::from_nanos(ns).as_secs_f64();
     let fetches = seen.fetches.iter().map(|f| FetchRecord {
         start_s: f.start_ns as f64 / 1e9,
-        dns_s: seconds(f.dns_ns),
+        dns_s: s.dns.then(|| seconds(f.dns_ns)),
         connect_s: seconds(f.connect_ns),
         time_s: seconds(f.time_ns),
         syn_retransmitted: f.syn_retransmitted,

@@ -1,6 +1,6 @@
 //! From the facts of a run to its record, the same for every back end.
 
-use super::numbers::{direction_of, jain, mbit, seconds_from};
+use super::numbers::{direction_of, jain, mbit, mean, seconds_from};
 use super::{
     BacklogRecord, BottleneckRecord, Bottlenecks, Cost, DownloadRecord, DropGapsRecord, EcnRecord, FORMAT, FlowRecord,
     FlusherFlowSeries, FlusherRecord, KernelRecord, LinkSeriesRecord, PerDirection, ProbeRecord, ProbeSeries,
@@ -29,7 +29,7 @@ pub(crate) struct FlowFacts {
     pub(crate) timeouts: Option<u64>,
     pub(crate) loss_probes: Option<u64>,
     pub(crate) undone: Option<u64>,
-    pub(crate) mean_cwnd_segments: f64,
+    pub(crate) mean_cwnd_segments: Option<f64>,
     pub(crate) mean_srtt_ms: Option<f64>,
     pub(crate) syn_retransmissions: u32,
     /// Of TCP with ECN; what the bottleneck marked is not known here.
@@ -61,7 +61,7 @@ pub(crate) fn flow(
     let (forth, back) = meters.along(f.direction);
     let data = forth.counts(routes.forth);
     let gaps = forth.drop_gaps(routes.forth);
-    let (mean, cv) = gaps.mean_and_cv();
+    let (gap, cv) = gaps.mean_and_cv();
     FlowRecord {
         name: f.name.clone(),
         kind: match f.transport() {
@@ -84,7 +84,7 @@ pub(crate) fn flow(
         data_dropped: data.data_dropped,
         drop_gaps_ms: DropGapsRecord {
             count: gaps.count,
-            mean,
+            mean: gap,
             cv,
         },
         syn_retransmissions: facts.syn_retransmissions,
@@ -116,7 +116,7 @@ pub(crate) fn bottleneck(
     drops: DropsByReason,
     extra: BTreeMap<Cow<'static, str>, f64>,
 ) -> BottleneckRecord {
-    let (mean, std, bytes) = meter.backlog_means();
+    let (packets, std, bytes) = meter.backlog_means();
     BottleneckRecord {
         qdisc: b.qdisc.kind().to_owned(),
         qdisc_text: b.qdisc.to_string(),
@@ -132,7 +132,7 @@ pub(crate) fn bottleneck(
         acks_spared: meter.acks_spared,
         marks: meter.marks,
         backlog_packets: BacklogRecord {
-            mean,
+            mean: packets,
             max: meter.backlog_max.packets,
             std: Some(std),
         },
@@ -141,11 +141,7 @@ pub(crate) fn bottleneck(
             max: meter.backlog_max.bytes.get(),
             std: None,
         },
-        sojourn_ms: SojournRecord {
-            mean: meter.sojourn.mean_ms(),
-            p95: meter.sojourn.quantile_ms(0.95),
-            max: meter.sojourn.max_ms(),
-        },
+        sojourn_ms: SojournRecord::of(&meter.sojourn),
         utilisation: scenario
             .is_long_link()
             .then(|| mbit(meter.bytes, scenario.duration) * 1e6 / b.rate.as_bps() as f64),
@@ -357,16 +353,8 @@ pub(crate) fn assemble(scenario: &Scenario, facts: Facts) -> Record {
             // From 0.0, because the sum of no floats is -0.0.
             goodput_up_mbit: up.iter().fold(0.0, |sum, x| sum + x),
             goodput_down_mbit: down.iter().fold(0.0, |sum, x| sum + x),
-            induced_latency_ms: if p.rtts.is_empty() {
-                0.0
-            } else {
-                p.excess / p.rtts.len() as f64
-            },
-            probe_loss: if p.sent == 0 {
-                0.0
-            } else {
-                f64::from(p.lost as u32) / p.sent as f64
-            },
+            induced_latency_ms: mean(p.excess, p.rtts.len() as u64),
+            probe_loss: mean(f64::from(p.lost as u32), p.sent),
             jain_up: jain(&up),
             jain_down: jain(&down),
             rtt_ms: Quantiles::of(p.rtts),

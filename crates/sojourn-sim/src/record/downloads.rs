@@ -1,7 +1,7 @@
 //! The records of downloads, and of the writes of a thin stream.
 
 use super::Quantiles;
-use super::numbers::{mbit, seconds_from};
+use super::numbers::{mbit, mean, seconds_from};
 use super::simulated::Simulated;
 use crate::meter::{Meters, RouteCounts};
 use crate::network::RoutePair;
@@ -61,18 +61,19 @@ pub struct FileRecord {
 /// Time in the bottleneck's queue of the packets with payload of one flow, download or probe, ms.
 #[derive(Clone, Copy, Debug, Default, JsonSchema, Serialize)]
 pub struct SojournOfOne {
-    /// Mean; 0 without packets.
-    pub mean: f64,
-    /// Longest; absent from the flows of a scenario that has nothing made for slow, long links.
+    /// Mean; `null` without packets.
+    pub mean: Option<f64>,
+    /// Longest; `null` without packets, and absent from the flows of a scenario that has nothing made for slow, long links.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub max: Option<f64>,
+    #[schemars(extend("x-null" = true))]
+    pub max: Option<Option<f64>>,
 }
 
 impl SojournOfOne {
     pub(crate) fn of(counts: &RouteCounts, with_max: bool) -> Self {
         Self {
-            mean: counts.data_sojourn_ns as f64 / counts.data_sent.max(1) as f64 / 1e6,
-            max: with_max.then(|| counts.data_sojourn_max_ns as f64 / 1e6),
+            mean: mean(counts.data_sojourn_ns as f64, counts.data_sent).map(|ns| ns / 1e6),
+            max: with_max.then(|| (counts.data_sent > 0).then(|| counts.data_sojourn_max_ns as f64 / 1e6)),
         }
     }
 }
@@ -174,5 +175,5 @@ pub(super) fn mean_completion(records: &[DownloadRecord]) -> Option<Option<f64>>
     }
     let times = records.iter().flat_map(|d| &d.files).filter_map(|f| f.fct_ms);
     let (n, sum) = times.fold((0u64, 0.0), |(n, sum), t| (n + 1, sum + t));
-    Some((n > 0).then(|| sum / n as f64))
+    Some(mean(sum, n))
 }

@@ -1,6 +1,6 @@
 //! The record of a flusher, and of what round trips its flows saw.
 
-use super::numbers::seconds_from;
+use super::numbers::{mean, seconds_from};
 use super::simulated::Simulated;
 use crate::flusher::pairs::{BIN, Rtts};
 use crate::flusher::{FlushEvent, FlusherHost, Subject, reason_name};
@@ -65,12 +65,12 @@ pub struct FlusherFlowRecord {
 pub struct PathRttRecord {
     /// Pairs.
     pub count: u64,
-    /// Mean, ms; 0 without any, as the next two.
-    pub mean_ms: f64,
+    /// Mean, ms; `None` without any, as the next two.
+    pub mean_ms: Option<f64>,
     /// Smallest.
-    pub min_ms: f64,
+    pub min_ms: Option<f64>,
     /// Largest.
-    pub max_ms: f64,
+    pub max_ms: Option<f64>,
     /// Width of a bin of the histogram, ms.
     pub bin_ms: f64,
     /// Number of the first bin that is not empty; bin n begins at n widths. What is longer than a minute is in the last of them.
@@ -84,9 +84,9 @@ impl PathRttRecord {
         let first = rtts.counts.iter().position(|&n| n > 0).unwrap_or(0);
         Self {
             count: rtts.count,
-            mean_ms: rtts.sum_ns as f64 / rtts.count.max(1) as f64 / 1e6,
-            min_ms: rtts.min.unwrap_or_default().as_millis_f64(),
-            max_ms: rtts.max.as_millis_f64(),
+            mean_ms: mean(rtts.sum_ns as f64, rtts.count).map(|ns| ns / 1e6),
+            min_ms: rtts.min.map(Duration::as_millis_f64),
+            max_ms: (rtts.count > 0).then(|| rtts.max.as_millis_f64()),
             bin_ms: BIN.as_millis_f64(),
             first_bin: first,
             bins: rtts.counts[first..].to_vec(),

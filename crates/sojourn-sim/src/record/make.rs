@@ -1,7 +1,7 @@
 //! From a finished simulation to its record.
 
 use super::assemble::{self, DropsByReason, EcnFacts, Facts, FlowFacts, Probes, SeriesFacts};
-use super::numbers::{direction_of, seconds_from, signed_ns};
+use super::numbers::{direction_of, mean, seconds_from, signed_ns};
 use super::simulated::Simulated;
 use super::{
     BottleneckRecord, Bottlenecks, DownloadRecord, FlowRecord, FlusherRecord, LinkSeriesRecord, PerDirection, Record,
@@ -185,8 +185,8 @@ fn tcp(simulator: &Simulator, i: usize, queue_shared_with: Vec<String>) -> FlowF
         timeouts: Some(stats.timeouts),
         loss_probes: Some(stats.loss_probes),
         undone: Some(stats.undone),
-        mean_cwnd_segments: flow.cwnd_sum as f64 / flow.cwnd_samples.max(1) as f64,
-        mean_srtt_ms: (flow.srtt_samples > 0).then(|| flow.srtt_us_sum as f64 / 1e3 / flow.srtt_samples as f64),
+        mean_cwnd_segments: mean(flow.cwnd_sum as f64, flow.cwnd_samples),
+        mean_srtt_ms: mean(flow.srtt_us_sum as f64 / 1e3, flow.srtt_samples),
         syn_retransmissions: simulator.sender(i).syn_retransmissions(),
         ecn: EcnFacts {
             agreed: Some(simulator.sender(i).sender().ecn()),
@@ -209,7 +209,7 @@ fn udp(flood: &Flood, queue_shared_with: Vec<String>) -> FlowFacts {
         udp: Some(UdpRecord {
             sent: counts.sent,
             lost,
-            loss: lost as f64 / (lost + counts.received).max(1) as f64,
+            loss: mean(lost as f64, lost + counts.received),
         }),
         queue_shared_with,
         ..FlowFacts::default()

@@ -8,14 +8,15 @@ pub(crate) fn mbit(bytes: u64, d: Duration) -> f64 {
     bytes as f64 * 8.0 / d.as_secs_f64() / 1e6
 }
 
-/// Jain's index of fairness; 1 if nobody has anything.
-pub(crate) fn jain(v: &[f64]) -> f64 {
+/// The mean of `count` values with this sum; `None` of none.
+pub(crate) fn mean(sum: f64, count: u64) -> Option<f64> {
+    (count > 0).then(|| sum / count as f64)
+}
+
+/// Jain's index of fairness; `None` if nobody has anything.
+pub(crate) fn jain(v: &[f64]) -> Option<f64> {
     let (sum, squares) = v.iter().fold((0.0, 0.0), |(s, q), x| (s + x, q + x * x));
-    if squares == 0.0 {
-        1.0
-    } else {
-        sum * sum / (v.len() as f64 * squares)
-    }
+    (squares > 0.0).then(|| sum * sum / (v.len() as f64 * squares))
 }
 
 /// Seconds from `begin` to `t`, which may be before it.

@@ -1,6 +1,6 @@
 //! The record of a web client.
 
-use super::numbers::seconds_from;
+use super::numbers::{mean, seconds_from};
 use super::simulated::Simulated;
 use super::{FetchRecord, Quantiles, WebRecord};
 use sojourn_scenario::WebScenario;
@@ -22,7 +22,7 @@ pub(super) fn simulated(run: Simulated<'_>) -> Vec<WebRecord> {
     let one = |(s, w): (&WebScenario, &crate::simulator::Web)| {
         let fetches = w.client.fetches.iter().map(|f| FetchRecord {
             start_s: seconds_from(run.begin, f.start),
-            dns_s: f.dns.as_secs_f64(),
+            dns_s: s.dns.then(|| f.dns.as_secs_f64()),
             connect_s: f.connect.as_secs_f64(),
             time_s: f.time.as_secs_f64(),
             syn_retransmitted: f.syn_retransmitted,
@@ -39,5 +39,5 @@ pub(super) fn mean_time(records: &[WebRecord]) -> Option<f64> {
         .iter()
         .flat_map(|w| &w.fetches)
         .fold((0u64, 0.0), |(n, sum), f| (n + 1, sum + f.time_s));
-    (n > 0).then(|| sum / n as f64)
+    mean(sum, n)
 }

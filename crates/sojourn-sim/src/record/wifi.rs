@@ -1,8 +1,7 @@
 //! The record of a cell.
 
 use super::SojournRecord;
-use super::numbers::{jain, mbit};
-use crate::histogram::Histogram;
+use super::numbers::{jain, mbit, mean};
 use crate::simulator::{AirMeter, Radio, Simulator};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -22,8 +21,8 @@ pub struct WifiRecord {
     pub transmissions: u64,
     /// Of them, those of several nodes at once.
     pub collisions: u64,
-    /// Jain's index of the stations' airtimes.
-    pub jain_airtime: f64,
+    /// Jain's index of the stations' airtimes; `None` if none had any.
+    pub jain_airtime: Option<f64>,
     /// Each station.
     pub stations: Vec<WifiStationRecord>,
 }
@@ -53,8 +52,8 @@ pub struct WifiStationRecord {
     /// How often a flow to it went over from voice or video to best effort; absent unless flows may.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub demoted: Option<u64>,
-    /// Its part of the airtime of all stations; 0 if none had any.
-    pub airtime_share: f64,
+    /// Its part of the airtime of all stations; `None` if none had any.
+    pub airtime_share: Option<f64>,
     /// Airtime of what was sent to it, collisions and retries included, contention not, ms.
     pub airtime_tx_ms: f64,
     /// Airtime of what the access point received from it, ms.
@@ -83,10 +82,11 @@ pub struct WifiLatencyRecord {
     pub built: u64,
     /// Of them, those built while the cell was dense.
     pub built_dense: u64,
-    /// Airtime of its aggregates of an access category below the queues after one was built: the mean over aggregates, ms.
-    pub pending_mean_ms: f64,
+    /// Airtime of its aggregates of an access category below the queues after one was built: the mean over aggregates, ms; `None`,
+    /// as the next, if none was built.
+    pub pending_mean_ms: Option<f64>,
     /// The largest, ms.
-    pub pending_max_ms: f64,
+    pub pending_max_ms: Option<f64>,
 }
 
 /// One direction between the access point and a station.
@@ -100,11 +100,12 @@ pub struct WifiWayRecord {
     pub throughput_mbit: f64,
     /// Aggregates sent, single frames among them.
     pub aggregates: u64,
-    /// Mean number of frames in them.
-    pub aggregate_frames: f64,
+    /// Mean number of frames in them; `None`, as the next, without any.
+    pub aggregate_frames: Option<f64>,
     /// Mean number of packet bytes in them; absent, as the next two, of a kernel, which does not tell it.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub aggregate_bytes: Option<f64>,
+    #[schemars(extend("x-null" = true))]
+    pub aggregate_bytes: Option<Option<f64>>,
     /// Of them, those that collided.
     pub collisions: u64,
     /// Transmissions of frames.
@@ -159,7 +160,7 @@ pub(super) fn simulated(scenario: &Scenario, simulator: &Simulator) -> Option<Wi
         busy: stats.busy.as_secs_f64() / scenario.duration.as_secs_f64(),
         transmissions: stats.transmissions,
         collisions: stats.collisions,
-        jain_airtime: 0.0,
+        jain_airtime: None,
         stations,
     }))
 }
@@ -172,7 +173,7 @@ pub(crate) fn with_shares(record: WifiRecord) -> WifiRecord {
         .map(|s| s.airtime_tx_ms + s.airtime_rx_ms)
         .collect();
     let all = airtimes.iter().fold(0.0, |sum, x| sum + x);
-    let share = |airtime: f64| if all > 0.0 { airtime / all } else { 0.0 };
+    let share = |airtime: f64| (all > 0.0).then(|| airtime / all);
     let stations = record.stations.into_iter().zip(&airtimes);
     WifiRecord {
         jain_airtime: jain(&airtimes),
@@ -212,7 +213,7 @@ fn station(scenario: &Scenario, radio: &Radio, i: u16) -> WifiStationRecord {
         deficit_us: deficits.collect(),
         voice_in_aggregates: policies.vo_in_aggregate.map(|_| stats.down.sent.voice_in_aggregates),
         demoted: policies.demote.map(|_| sender.demoted(node)),
-        airtime_share: 0.0,
+        airtime_share: None,
         airtime_tx_ms: stats.down.sent.airtime_tx.as_millis_f64(),
         airtime_rx_ms: stats.down.sent.airtime_rx.as_millis_f64(),
         airtime_sent_ms: (spec.node.variant == Variant::Linux612).then(|| stats.up.sent.airtime_tx.as_millis_f64()),
@@ -232,8 +233,8 @@ fn latency(radio: &Radio, station: NodeId) -> Option<WifiLatencyRecord> {
         expired: stats.expired,
         built: stats.built,
         built_dense: stats.dense_aggregates,
-        pending_mean_ms: stats.pending.as_millis_f64() / stats.built.max(1) as f64,
-        pending_max_ms: stats.pending_max.as_millis_f64(),
+        pending_mean_ms: mean(stats.pending.as_millis_f64(), stats.built),
+        pending_max_ms: (stats.built > 0).then(|| stats.pending_max.as_millis_f64()),
     })
 }
 
@@ -245,7 +246,7 @@ fn way(
     reasons: &[DropReason],
 ) -> WifiWayRecord {
     let sent = &stats.sent;
-    let by_aggregate = |n: u64| n as f64 / sent.aggregates.max(1) as f64;
+    let by_aggregate = |n: u64| mean(n as f64, sent.aggregates);
     WifiWayRecord {
         packets: stats.packets,
         bytes: stats.bytes.get(),
@@ -258,16 +259,8 @@ fn way(
         retries: sent.retries,
         drops: reasons.iter().map(|r| (r.name(), meter.drops[r.index()])).collect(),
         marks: tids.iter().map(|t| t.marks).sum(),
-        queue_ms: Some(times(&meter.queue)),
-        hardware_ms: Some(times(&meter.hardware)),
-    }
-}
-
-fn times(histogram: &Histogram) -> SojournRecord {
-    SojournRecord {
-        mean: histogram.mean_ms(),
-        p95: histogram.quantile_ms(0.95),
-        max: histogram.max_ms(),
+        queue_ms: Some(SojournRecord::of(&meter.queue)),
+        hardware_ms: Some(SojournRecord::of(&meter.hardware)),
     }
 }
 

@@ -9,14 +9,15 @@ use crate::packet::{Packet, Segments};
 use crate::standing::Standing;
 use crate::tap::Passing;
 use crate::told::Identity;
-use sojourn_qdisc::{DropReason, Dropped, Packet as QdiscPacket};
+use sojourn_qdisc::{AckFacts, DropReason, Dropped, Packet as QdiscPacket};
 use sojourn_units::{Bytes, Duration, Ecn, Time};
 use sojourn_wifi::{Cell, CellSink, CellSpec, FrameTimes, NodeId, Tid, WifiPacket};
 
-/// A packet in a cell: with its traffic identifier, so that a packet on a wire needs none.
+/// A packet in a cell: with its traffic identifier and what its route says of it, so that a packet on a wire needs none.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Framed {
     packet: Packet,
+    identity: Identity,
     tid: Tid,
 }
 
@@ -47,6 +48,35 @@ impl QdiscPacket for Framed {
             6 | 7 => 0,
             _ => 2,
         }
+    }
+    /// Source: `cfg80211_classify8021d`, whose answer mac80211 makes the packet's priority.
+    #[inline]
+    fn priority(&self) -> u8 {
+        self.tid.value()
+    }
+    #[inline]
+    fn dscp(&self) -> u8 {
+        self.identity.dscp
+    }
+    #[inline]
+    fn source(&self) -> u32 {
+        self.identity.source
+    }
+    #[inline]
+    fn destination(&self) -> u32 {
+        self.identity.destination
+    }
+    #[inline]
+    fn set_dscp(&mut self, dscp: u8) {
+        self.identity.dscp = dscp;
+        if dscp == 0 {
+            self.packet.wash();
+        }
+    }
+    /// None: a discipline of a cell that asks for it is refused with the scenario.
+    #[inline]
+    fn ack(&self) -> Option<AckFacts> {
+        None
     }
 }
 
@@ -232,7 +262,9 @@ impl Simulator {
                 self.now,
             );
         }
+        let mut identity = self.identities[usize::from(packet.route)];
         let tid = if packet.is_washed() {
+            identity.dscp = 0;
             // That of code point 0 by every variant.
             Tid::BEST_EFFORT
         } else {
@@ -245,7 +277,8 @@ impl Simulator {
             standing[usize::from(down)].come(&packet);
         }
         let (cell, mut out) = radio.with_sink(&mut self.segments, &mut self.released);
-        cell.enqueue(hop.from, hop.to, Framed { packet, tid }, self.now, &mut out);
+        let framed = Framed { packet, identity, tid };
+        cell.enqueue(hop.from, hop.to, framed, self.now, &mut out);
         self.wake_cell(hop.cell.0);
     }
 

@@ -3,6 +3,7 @@
 use super::Simulator;
 use crate::meter::Meter;
 use crate::network::{LinkId, RouteId};
+use crate::record::numbers::mean;
 use sojourn_qdisc::{Backlog, DropReason};
 
 /// What was measured at the egress of a link since [`Simulator::begin_window`], or since the beginning of the run.
@@ -19,10 +20,10 @@ pub struct RouteStats {
     pub sent: u64,
     /// Packets that were dropped.
     pub dropped: u64,
-    /// Mean sojourn time of those that departed, ms; 0 without any.
-    pub sojourn_mean_ms: f64,
+    /// Mean sojourn time of those that departed, ms; `None`, as the next, without any.
+    pub sojourn_mean_ms: Option<f64>,
     /// The longest sojourn time, ms.
-    pub sojourn_max_ms: f64,
+    pub sojourn_max_ms: Option<f64>,
 }
 
 impl EgressStats<'_> {
@@ -68,24 +69,24 @@ impl EgressStats<'_> {
         self.meter.backlog_max
     }
 
-    /// Mean sojourn time of the packets that departed, ms; 0 without any.
+    /// Mean sojourn time of the packets that departed, ms; `None` without any.
     #[must_use]
-    pub fn sojourn_mean_ms(&self) -> f64 {
+    pub fn sojourn_mean_ms(&self) -> Option<f64> {
         self.meter.sojourn.mean_ms()
     }
 
-    /// The longest sojourn time, ms.
+    /// The longest sojourn time, ms; `None` without any.
     #[must_use]
-    pub fn sojourn_max_ms(&self) -> f64 {
+    pub fn sojourn_max_ms(&self) -> Option<f64> {
         self.meter.sojourn.max_ms()
     }
 
-    /// The sojourn time that a share `q` of the packets does not exceed, ms, to within 1/32 of it; 0 without any.
+    /// The sojourn time that a share `q` of the packets does not exceed, ms, to within 1/32 of it; `None` without any.
     ///
     /// # Panics
     /// If `q` is not in 0 to 1.
     #[must_use]
-    pub fn sojourn_quantile_ms(&self, q: f64) -> f64 {
+    pub fn sojourn_quantile_ms(&self, q: f64) -> Option<f64> {
         assert!((0.0..=1.0).contains(&q), "q is {q}, but a quantile must be in 0 to 1");
         self.meter.sojourn.quantile_ms(q)
     }
@@ -101,8 +102,8 @@ impl EgressStats<'_> {
         RouteStats {
             sent,
             dropped: counts.data_dropped,
-            sojourn_mean_ms: counts.data_sojourn_ns as f64 / sent.max(1) as f64 / 1e6,
-            sojourn_max_ms: counts.data_sojourn_max_ns as f64 / 1e6,
+            sojourn_mean_ms: mean(counts.data_sojourn_ns as f64, sent).map(|ns| ns / 1e6),
+            sojourn_max_ms: (sent > 0).then(|| counts.data_sojourn_max_ns as f64 / 1e6),
         }
     }
 }

@@ -2,6 +2,7 @@
 //!
 //! Read first: RFC 3550 section 6.4.1 (interarrival jitter), RFC 5481 (delay variation).
 
+use crate::record::numbers::mean;
 use sojourn_units::Duration;
 
 /// Not there (yet).
@@ -66,19 +67,20 @@ impl VoiceTrace {
             .map(|&d| Duration::from_nanos(d))
     }
 
-    /// RFC 3550's interarrival jitter at the end, ns. Deviation: without its rounding to units of the RTP clock.
-    pub(crate) fn jitter_ns(&self) -> f64 {
-        self.jitter_ns
+    /// RFC 3550's interarrival jitter at the end, ns; `None` before two have arrived. Deviation: without its rounding to
+    /// units of the RTP clock.
+    pub(crate) fn jitter_ns(&self) -> Option<f64> {
+        (self.arrived > 1).then_some(self.jitter_ns)
     }
 
     /// Mean of |delay of a packet - delay of the one sent before it|, ns, over the pairs of which both arrived
-    /// (RFC 5481 section 4.1: IPDV); zero without such a pair.
-    pub(crate) fn ipdv_ns(&self) -> f64 {
+    /// (RFC 5481 section 4.1: IPDV); `None` without such a pair.
+    pub(crate) fn ipdv_ns(&self) -> Option<f64> {
         let pairs = self.delays.windows(2).filter(|w| w[0] != ABSENT && w[1] != ABSENT);
         let (n, sum) = pairs.fold((0u64, 0u128), |(n, sum), w| {
             (n + 1, sum + u128::from(w[0].abs_diff(w[1])))
         });
-        if n == 0 { 0.0 } else { sum as f64 / n as f64 }
+        mean(sum as f64, n)
     }
 
     /// The first `count` bins of width `width`. `sent_at` tells when the packet of a place was sent, from the

@@ -38,7 +38,7 @@ fn share(r: &Record, mbit: f64) -> f64 {
 }
 
 fn mean_ms(r: &Record) -> f64 {
-    r.bottleneck.up.sojourn_ms.mean
+    r.bottleneck.up.sojourn_ms.mean.unwrap()
 }
 
 /// A probe ends once 1.25 pipes are in flight, but lasts for a round trip at least, and what it has sent in that time
@@ -191,7 +191,7 @@ fn it_runs_beside_every_other_control() {
         let r = run();
         assert_eq!(crate::common::comparable(&r), crate::common::comparable(&run()));
         let [a, b] = [r.flows[0].goodput_mbit, r.flows[1].goodput_mbit];
-        let wait = r.flows[0].sojourn_ms.mean;
+        let wait = r.flows[0].sojourn_ms.mean.unwrap();
         println!("{other} {keys}: {a:.1} and {b:.1} Mbit/s, {wait:.2} ms");
         let part = a / (a + b);
         assert!(part > least && part < 0.85, "{other} {keys}: {a} and {b}");

@@ -47,7 +47,7 @@ fn a_flow_alone_fills_its_path_with_a_short_queue_in_any_buffer() {
             let r = alone(mbit, rtt_ms, pipes, json!({}));
             let share = share(&r, mbit);
             let queue = *r.series.backlog_packets.up[500..].iter().max().expect("bins") as f64;
-            let mean = r.bottleneck.up.sojourn_ms.mean;
+            let mean = r.bottleneck.up.sojourn_ms.mean.unwrap();
             let sent_again = r.flows[0].retransmissions;
             println!("{mbit} Mbit/s {rtt_ms} ms {pipes} pipes: {share:.3}, {mean:.2} ms, {queue}, {sent_again} again");
             assert!((0.95..=1.0).contains(&share), "{mbit} {rtt_ms} {pipes}: {share}");
@@ -217,7 +217,7 @@ fn marks_of_a_shallow_threshold_keep_the_queue_short() {
             json!({"tcp": tcp, "qdisc_up": queue}),
         )
     };
-    let mean = |r: &Record| r.bottleneck.up.sojourn_ms.mean;
+    let mean = |r: &Record| r.bottleneck.up.sojourn_ms.mean.unwrap();
     for ecn in [json!(true), json!("accecn")] {
         let (low, not) = (run(4.0, ecn.clone(), true), run(4.0, ecn.clone(), false));
         println!(

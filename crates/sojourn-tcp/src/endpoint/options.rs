@@ -52,6 +52,12 @@ impl Endpoint {
         self.sender.write(bytes);
     }
 
+    /// Whether the last byte that was written carries PSH. Who says so once has to say so of all that it writes: no rule
+    /// for what a kernel without segmentation offload does sets it any more.
+    pub fn set_push(&mut self, push: bool) {
+        self.sender.tell_push(push);
+    }
+
     /// The host's own device drops all that it is given from now on, or takes it again. The sender hears of what is
     /// dropped: it keeps that, reduces its window as after an ECN echo, and tries again every half second. What has no
     /// payload its host drops.

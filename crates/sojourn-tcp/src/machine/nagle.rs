@@ -54,6 +54,11 @@ impl<R: LossRecovery> Machine<R> {
         }
     }
 
+    /// Whether what is written so far ends with PSH: the application says so, now and from now on.
+    pub(crate) fn tell_push(&mut self, push: bool) {
+        self.buffer.tell_push(self.written, push);
+    }
+
     /// Whether the application has said that it writes more at once.
     #[inline]
     pub(super) fn expects_more(&self) -> bool {

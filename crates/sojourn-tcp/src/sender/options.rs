@@ -31,6 +31,9 @@ impl Sender {
     pub(crate) fn say_more(&mut self, more: bool) {
         each!(mut self, m => m.say_more(more));
     }
+    pub(crate) fn tell_push(&mut self, push: bool) {
+        each!(mut self, m => m.tell_push(push));
+    }
     pub(crate) fn set_device_full(&mut self, full: bool) {
         each!(mut self, m => m.set_device_full(full));
     }

@@ -22,6 +22,15 @@ impl<'s, 'r> Side<'s, 'r> {
         }
     }
 
+    /// What was read, with what the reader passed over.
+    pub(super) fn into_counts(self) -> SideCounts {
+        let mut counts = self.counts;
+        let unread = self.reader.skipped();
+        counts.frames += unread.total();
+        counts.skipped.add(unread);
+        counts
+    }
+
     /// The packet that is next; the one after it is looked up.
     pub(super) fn take(&mut self, numbers: &mut Numbers) -> Option<Seen> {
         let taken = self.next;

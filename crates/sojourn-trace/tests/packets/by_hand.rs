@@ -39,8 +39,9 @@ fn each_reason_is_counted_under_its_name() {
     for v in unsound() {
         skipped.count(v.holds.expect_err(v.name));
     }
-    for reason in Skip::ALL {
-        assert!(skipped.of(reason) > 0, "no frame is skipped for {}", reason.name());
+    // The last four are of what the file says of a frame (tests/packets/files.rs).
+    for reason in &Skip::ALL[..Skip::NoTime as usize] {
+        assert!(skipped.of(*reason) > 0, "no frame is skipped for {}", reason.name());
     }
     assert_eq!(skipped.total(), unsound().len() as u64);
     assert_eq!(skipped.malformed(), 15);

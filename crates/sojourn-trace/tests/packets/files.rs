@@ -1,6 +1,6 @@
 //! Capture files of both formats, written byte by byte.
 
-use sojourn_trace::{LinkType, Reader, TraceError};
+use sojourn_trace::{LinkType, Reader, Skip, Skipped, TraceError};
 use std::io::{self, Read};
 use std::sync::atomic::AtomicUsize;
 use std::sync::atomic::Ordering::Relaxed;
@@ -26,7 +26,7 @@ fn read(source: impl Read + Send) -> (Found, Result<u64, TraceError>) {
     loop {
         match reader.next() {
             Ok(Some(r)) => found.push((r.at_ns, r.link, r.wire, r.bytes.to_vec())),
-            Ok(None) => return (found, Ok(reader.untimed())),
+            Ok(None) => return (found, Ok(reader.skipped().total())),
             Err(e) => return (found, Err(e)),
         }
     }
@@ -148,9 +148,77 @@ fn each_interface_of_pcapng_has_its_own_clock_and_link_type() {
     }
 }
 
+/// Every block that holds a packet is either given or counted by a reason, and the frames behind it are read.
+#[test]
+fn each_packet_of_pcapng_is_given_or_counted() {
+    for big in [false, true] {
+        let half = |n: u16| if big { n.to_be_bytes() } else { n.to_le_bytes() };
+        let seconds = |n: i64| if big { n.to_be_bytes() } else { n.to_le_bytes() };
+        // The obsolete packet block: interface and drops in 16 bits each.
+        let old = |id: u16, kept: u32, bytes: &[u8]| {
+            let head = [half(id), half(9)].concat();
+            let rest = words(&[0, 1_500_000, kept, 100], big);
+            block(2, &[head, rest, bytes.to_vec()].concat(), big)
+        };
+        let custom = words(&[32_473, 1, 2, 3], big);
+        let file = [
+            section(big),
+            block(3, &[words(&[2], big), vec![1, 2]].concat(), big),
+            packet(0, 7, &[1], big),
+            interface(1, &[], big),
+            // 2^127 units a second, a time before 1970, one after 2554, and ten seconds later than the stamp says.
+            interface(1, &[(9, &[0xFF])], big),
+            interface(1, &[(14, &seconds(-10))], big),
+            interface(1, &[(9, &[0])], big),
+            interface(147, &[(14, &seconds(10))], big),
+            packet(1, 7, &[1], big),
+            packet(2, 9_999_999, &[1], big),
+            packet(2, 11_000_000, &[1], big),
+            packet(3, u64::MAX, &[1], big),
+            packet(4, 1, &[1], big),
+            packet(5, 1, &[1], big),
+            old(0, 3, &[7, 8, 9]),
+            old(5, 3, &[7, 8, 9]),
+            block(0xBAD, &custom, big),
+            block(0x4000_0BAD, &custom, big),
+            packet(0, 2_000_000, &[6], big),
+        ]
+        .concat();
+        let mut reader = Reader::new(&file[..]).expect("a capture");
+        let mut found = Vec::new();
+        while let Some(r) = reader.next().expect("a sound file") {
+            found.push((r.at_ns, r.link, r.wire, r.bytes.to_vec()));
+        }
+        let expected = [
+            (1_000_000_000, LinkType::Ethernet, 100, vec![1]),
+            (10_000_001_000, LinkType::Other(147), 100, vec![1]),
+            (1_500_000_000, LinkType::Ethernet, 100, vec![7, 8, 9]),
+            (2_000_000_000, LinkType::Ethernet, 100, vec![6]),
+        ];
+        assert_eq!(found, expected);
+        assert_eq!(read(Trickle(&file)), (found, Ok(9)));
+        let mut counted = Skipped::default();
+        let reasons = [
+            (Skip::NoTime, 1),
+            (Skip::NoInterface, 3),
+            (Skip::TimeRange, 3),
+            (Skip::CustomBlock, 2),
+        ];
+        for (reason, times) in reasons {
+            (0..times).for_each(|_| counted.count(reason));
+        }
+        assert_eq!(reader.skipped(), counted);
+        // More bytes than the block has, and no room for its own fields.
+        for spoiled in [old(0, 5, &[7, 8, 9]), old(0, u32::MAX, &[]), block(2, &[0; 16], big)] {
+            let file = [section(big), interface(1, &[], big), packet(0, 1, &[1], big), spoiled].concat();
+            let what = "a block contradicts its own length or type";
+            assert_eq!(read(&file[..]).1, Err(TraceError::Damaged { records: 1, what }));
+        }
+    }
+}
+
 #[test]
 fn what_is_damaged_is_told_and_what_was_read_before_is_kept() {
-    let damaged = |what| Err(TraceError::Damaged { records: 0, what });
     assert_eq!(read(&b""[..]).1, Err(TraceError::NoCapture));
     assert_eq!(
         read(&b"GIF89a, which is no capture at all"[..]).1,
@@ -159,21 +227,6 @@ fn what_is_damaged_is_told_and_what_was_read_before_is_kept() {
     let whole = [pcap(0xA1B2_C3D4, false, 1, 0), words(&[2, 0, 3, 3], false)].concat();
     let (found, end) = read(&whole[..]);
     assert_eq!((found.len(), end), (1, Err(TraceError::EndsEarly { records: 1 })));
-    let foreign = [section(false), interface(1, &[], false), packet(3, 0, &[1], false)].concat();
-    assert_eq!(
-        read(&foreign[..]).1,
-        damaged("a packet is of an interface that was not described")
-    );
-    // 2^127 units a second.
-    let clock = [section(false), interface(1, &[(9, &[0xFF])], false)].concat();
-    assert_eq!(read(&clock[..]).1, damaged("an interface's time resolution is none"));
-    let late = [
-        section(false),
-        interface(1, &[(9, &[0])], false),
-        packet(0, u64::MAX, &[1], false),
-    ]
-    .concat();
-    assert_eq!(read(&late[..]).1, damaged("a time is not between 1970 and 2554"));
     let error = TraceError::EndsEarly { records: 1 };
     assert_eq!(
         error.to_string(),
@@ -302,6 +355,6 @@ fn a_reader_says_how_far_it_is() {
     .concat();
     let mut reader = Reader::new(&file[..]).expect("a capture");
     while reader.next().expect("a sound file").is_some() {}
-    assert_eq!((reader.records(), reader.untimed()), (2, 2));
+    assert_eq!((reader.records(), reader.skipped().of(Skip::NoTime)), (2, 2));
     assert_eq!(format!("{reader:?}"), "Reader { records: 2, .. }");
 }

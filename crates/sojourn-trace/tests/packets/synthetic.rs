@@ -76,7 +76,7 @@ fn skipped_frames_are_told_by_their_reasons() {
     let told = serde_json::to_string(&skipped).expect("JSON");
     // The first reason did not occur.
     let names = "not_ip not_tcp later_fragment cut short vlan_tags ip_version ip_header_length extension_headers \
-                 tcp_header_length";
+                 tcp_header_length no_time time_range no_interface custom_block";
     let expected: Vec<String> = names
         .split_whitespace()
         .zip(1..)

@@ -10,12 +10,13 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 from sojourn import bounded
 from sojourn.errors import SojournError
+from sojourn.interop.flent.means import Means, as_number, in_short, kind_of
 from sojourn.shape import shown
 
 if TYPE_CHECKING:
     from sojourn.frame_library import pl
 
-#: The newest version that is understood. What versions 1 to 3 have otherwise is in values that are not read here.
+#: The newest version that is understood.
 NEWEST = 4
 
 #: Most bytes of a file, unpacked: hours of a test. More is taken for a bomb.
@@ -52,6 +53,8 @@ class Imported:
         As it stands there.
     units
         Of each series.
+    means
+        Of each series over the whole test, as Flent's summary prints it; `None` where nothing was measured.
     length_s
         How long the measured window is; `None` if the file does not say.
     series
@@ -62,11 +65,15 @@ class Imported:
     version: int
     metadata: dict[str, Any]
     units: dict[str, str]
+    means: dict[str, float | None]
     length_s: float | None
     series: pl.DataFrame
 
     def summary(self) -> pl.DataFrame:
-        """Return statistics of each series over the measured window, in the order of the file."""
+        """Return statistics of each series over the measured window, in the order of the file.
+
+        The mean is that of the whole test (`means`).
+        """
         from sojourn.frame_library import pl
 
         value = pl.col("value")
@@ -76,19 +83,19 @@ class Imported:
         if self.length_s is not None:
             inside &= pl.col("t_s") <= self.length_s + slack
         quantiles = {"median": 0.5, "p5": 0.05, "p95": 0.95, "p99": 0.99}
-        columns = {"name": list(self.units), "unit": list(self.units.values())}
-        units = pl.DataFrame(columns, schema={"name": pl.String, "unit": pl.String})
+        columns = {"name": list(self.units), "mean": list(self.means.values()), "unit": list(self.units.values())}
+        known = pl.DataFrame(columns, schema={"name": pl.String, "mean": pl.Float64, "unit": pl.String})
         return (
             self.series.filter(inside)
             .group_by("name", "metric", maintain_order=True)
             .agg(
                 value.count().alias("count"),
-                value.mean().alias("mean"),
                 *(value.quantile(at, "linear").alias(name) for name, at in quantiles.items()),
                 value.min().alias("min"),
                 value.max().alias("max"),
             )
-            .join(units, on="name", how="left", maintain_order="left")
+            .join(known, on="name", how="left", maintain_order="left")
+            .select("name", "metric", "count", "mean", *quantiles, "min", "max", "unit")
         )
 
 
@@ -115,21 +122,23 @@ def read(path: Path) -> Imported:
         if len(name) > MOST_NAME:
             _refuse(path, f"results has a name of {len(name)} characters, but each must have at most {MOST_NAME}")
         if not isinstance(values, list):
-            _refuse(path, f"results[{shown(name)}] is {_kind(values)}, but must be a list of numbers")
+            _refuse(path, f"results[{shown(name)}] is {kind_of(values)}, but must be a list of numbers")
         if len(values) != len(x_values):
             _refuse(path, f"results[{shown(name)}] has {len(values)} values, but x_values has {len(x_values)}")
     columns = {
         name: _numbers(values, f"results[{shown(name)}]", path, missing=True) for name, values in results.items()
     }
+    means = Means(version, body, lambda why: _refuse(path, why))
     length, total = (_seconds(metadata, key, path) for key in ("LENGTH", "TOTAL_LENGTH"))
     # A test with TCP flows waits before and after them, for equally long.
     wait = max(0.0, (total - length) / 2) if length is not None and total is not None else 0.0
     return Imported(
         version=version,
         metadata=metadata,
-        units={name: _what(name, metadata)[1] for name in columns},
+        units={name: _what(name, means)[1] for name in columns},
+        means={name: means.of(name, values) for name, values in columns.items()},
         length_s=length,
-        series=_frame([x - wait for x in x_values if x is not None], columns, metadata),
+        series=_frame([x - wait for x in x_values if x is not None], columns, means),
     )
 
 
@@ -145,7 +154,7 @@ def _parse(path: Path) -> dict[str, Any]:
     data = bounded.read_bytes(path, MOST_BYTES)
     body = bounded.parse_json(bounded.unpack(data, MOST_BYTES, refuse), refuse, checked=False)
     if not isinstance(body, dict):
-        _refuse(path, f"it is {_kind(body)}, but must be an object")
+        _refuse(path, f"it is {kind_of(body)}, but must be an object")
     bounded.check_values(body.get("metadata"), lambda why: refuse(f"of metadata, {why}"), MOST_TEXT)
     return body
 
@@ -154,7 +163,7 @@ def _version(body: dict[str, Any], path: Path) -> int:
     # The first version did not say.
     version = body.get("version", 1)
     if isinstance(version, bool) or not isinstance(version, int) or not 1 <= version <= NEWEST:
-        _refuse(path, f"version is {_short(version)}, but must be from 1 to {NEWEST}")
+        _refuse(path, f"version is {in_short(version)}, but must be from 1 to {NEWEST}")
     return version
 
 
@@ -162,7 +171,7 @@ def _field(body: dict[str, Any], key: str, kind: type[Any], path: Path) -> Any:
     if key not in body:
         _refuse(path, f"{key} is missing")
     if not isinstance(body[key], kind):
-        _refuse(path, f"{key} is {_kind(body[key])}, but must be {'a list' if kind is list else 'an object'}")
+        _refuse(path, f"{key} is {kind_of(body[key])}, but must be {'a list' if kind is list else 'an object'}")
     return body[key]
 
 
@@ -175,21 +184,11 @@ def _numbers(values: list[Any], field: str, path: Path, *, missing: bool) -> lis
         if value is None and missing:
             found.append(None)
             continue
-        number = _number(value)
+        number = as_number(value)
         if number is None:
-            _refuse(path, f"{field}[{place}] is {_short(value)}, but must be a number{' or null' if missing else ''}")
+            _refuse(path, f"{field}[{place}] is {in_short(value)}, but must be a number{' or null' if missing else ''}")
         found.append(number)
     return found
-
-
-def _number(value: Any) -> float | None:
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        return None
-    try:
-        number = float(value)
-    except OverflowError:
-        return None
-    return number if math.isfinite(number) else None
 
 
 def _is_text(text: str) -> bool:
@@ -205,23 +204,13 @@ def _seconds(metadata: dict[str, Any], key: str, path: Path) -> float | None:
     value = metadata.get(key)
     if value is None:
         return None
-    number = _number(value)
+    number = as_number(value)
     if number is None or number < 0:
-        _refuse(path, f"metadata.{key} is {_short(value)}, but must be a number of seconds >= 0")
+        _refuse(path, f"metadata.{key} is {in_short(value)}, but must be a number of seconds >= 0")
     return number
 
 
-def _kind(value: Any) -> str:
-    words = {dict: "an object", list: "a list", str: "a string", bool: "true or false", type(None): "null"}
-    return words.get(type(value), "a number")
-
-
-def _short(value: Any) -> str:
-    text = _kind(value) if isinstance(value, dict | list) else repr(value)
-    return text if len(text) <= 60 else f"{text[:57]}..."
-
-
-def _what(name: str, metadata: dict[str, Any]) -> tuple[str, str]:
+def _what(name: str, means: Means) -> tuple[str, str]:
     """Return the metric and the unit of a series."""
     part = name.rsplit("::", 1)[-1]
     if part in _PARTS:
@@ -233,13 +222,11 @@ def _what(name: str, metadata: dict[str, Any]) -> tuple[str, str]:
     for begin, metric, unit in _METRICS:
         if name.startswith(begin):
             return metric, unit
-    known = metadata.get("SERIES_META")
-    of_series = known.get(name) if isinstance(known, dict) else None
-    stated = of_series.get("UNITS") if isinstance(of_series, dict) else None
+    stated = means.unit(name)
     return "value", stated if isinstance(stated, str) and _is_text(stated) else ""
 
 
-def _frame(times: list[float], columns: dict[str, list[float | None]], metadata: dict[str, Any]) -> pl.DataFrame:
+def _frame(times: list[float], columns: dict[str, list[float | None]], means: Means) -> pl.DataFrame:
     """Return all series in one frame, which costs what one of them does and their rows."""
     import numpy as np
 
@@ -247,7 +234,7 @@ def _frame(times: list[float], columns: dict[str, list[float | None]], metadata:
 
     number = pl.Series(np.repeat(np.arange(len(columns), dtype=np.uint32), len(times)))
     labels: dict[str, list[str | None]] = {
-        "metric": [_what(name, metadata)[0] for name in columns],
+        "metric": [_what(name, means)[0] for name in columns],
         "name": list(columns),
         "direction": [_direction(name) for name in columns],
     }

@@ -162,7 +162,7 @@ def _voip(record: Record) -> list[Series]:
     meta = {
         "PACKETS_SENT": probe["sent"],
         "PACKETS_RECEIVED": probe["sent"] - probe["lost"],
-        "PACKET_LOSS_RATE": probe["lost"] / probe["sent"] if probe["sent"] else 0.0,
+        "PACKET_LOSS_RATE": probe["lost"] / probe["sent"] if probe["sent"] else None,
         f"OWD_{way.upper()}_MEAN": delay["mean"],
         f"IPDV_{way.upper()}_MEAN": probe["ipdv_ms"],
     }
@@ -212,7 +212,7 @@ def _web(record: Record) -> list[Series]:
                 unit=UNIT_TIME,
                 t_s=[end for end, _ in fetches],
                 values=[time for _, time in fetches],
-                meta={"MEAN_VALUE": client["time_s"]["mean"] * 1000} if fetches else {},
+                meta={} if (mean := client["time_s"]["mean"]) is None else {"MEAN_VALUE": mean * 1000},
             )
         )
     return found

@@ -145,15 +145,16 @@ def observe(run: Run) -> Observation:
     goodput: dict[str, dict[str, float]] = {"up": {}, "down": {}}
     for flow in record["flows"]:
         goodput[flow["direction"]][flow["name"]] = flow["goodput_mbit"]
+    trips = {one["name"]: (one["rtt_ms"]["mean"], one["rtt_ms"]["p95"]) for one in record["probes"] if "rtt_ms" in one}
     echoes = {
-        one["name"]: Echo(mean_ms=one["rtt_ms"]["mean"] - BASE_MS, p95_ms=one["rtt_ms"]["p95"] - BASE_MS)
-        for one in record["probes"]
-        if "rtt_ms" in one and one["rtt_ms"]["count"]
+        name: Echo(mean_ms=mean - BASE_MS, p95_ms=p95 - BASE_MS)
+        for name, (mean, p95) in trips.items()
+        if mean is not None and p95 is not None
     }
     voice_ms = voice_loss = None
     for one in record["probes"]:
         if one["name"] == "voice" and one["sent"]:
             voice_loss = 100 * one["lost"] / one["sent"]
-            if one["delay_ms"]["count"]:
-                voice_ms = one["delay_ms"]["mean"] - one["base_delay_ms"]
+            if (delay := one["delay_ms"]["mean"]) is not None:
+                voice_ms = delay - one["base_delay_ms"]
     return Observation(seed=run.seed, **goodput, echoes=echoes, voice_ms=voice_ms, voice_loss=voice_loss)

@@ -212,17 +212,18 @@ def observe(run: Run, cell: Cell) -> Observation:
     values, counts = _histogram(pairs)
     bins = round(1.0 / series["interval_s"])
     whole = course.goodput.size // bins * bins
-    least = pairs["min_ms"]
+    what = "round trip by packet pairs"
+    least, mean, most = (kit.needed(pairs[key], what) for key in ("min_ms", "mean_ms", "max_ms"))
     trigger = max(cell.threshold * least, FLOOR_MS)
     sent = [event["t_s"] for event in events if not event["refused"]]
     crossed = _crossed(course, [event["t_s"] for event in events], threshold, trigger)
     return Observation(
         seed=run.seed,
-        rtt=_quantiles(values, counts, pairs),
-        mean=pairs["mean_ms"],
-        std=float(np.sqrt(np.average((values - pairs["mean_ms"]) ** 2, weights=counts))) if pairs["count"] else 0.0,
+        rtt=_quantiles(values, counts, pairs["bin_ms"], least, most),
+        mean=mean,
+        std=float(np.sqrt(np.average((values - mean) ** 2, weights=counts))),
         least=least,
-        most=pairs["max_ms"],
+        most=most,
         mbit=sum(one["goodput_mbit"] for one in record["flows"]),
         flow_mbit=tuple(one["goodput_mbit"] for one in record["flows"]),
         per_second=np.sort(course.goodput[:whole].reshape(-1, bins).mean(axis=1)),
@@ -233,8 +234,8 @@ def observe(run: Run, cell: Cell) -> Observation:
         packets=head["packets"],
         at_flush=tuple(max(_before(course, at) - least, 0.0) / SLOT_MS for at, _ in crossed),
         reaction_ms=tuple(1e3 * (at - since) for at, since in crossed),
-        near_flush=_near(course, sent, pairs["max_ms"]),
-        peaks=_rises(course.path_rtt_max, 0.95 * pairs["max_ms"]),
+        near_flush=_near(course, sent, most),
+        peaks=_rises(course.path_rtt_max, 0.95 * most),
         flusher_rtt=_ranked(course.flusher_rtt),
         sender_rtt=_required(_ranked(course.sender_rtt)),
         spikes=60.0 * _rises(course.flusher_mbit, 5.0) / float(course.t[-1]),
@@ -274,14 +275,12 @@ def _histogram(pairs: PathRttRecord) -> tuple[NDArray[np.float64], NDArray[np.fl
     return values, counts
 
 
-def _quantiles(values: NDArray[np.float64], counts: NDArray[np.float64], pairs: PathRttRecord) -> NDArray[np.float64]:
-    total = counts.sum()
-    if total == 0:
-        return np.zeros(RANKS.size)
-    upper = np.concatenate([[0.0], np.cumsum(counts) / total])
-    width = pairs["bin_ms"]
+def _quantiles(
+    values: NDArray[np.float64], counts: NDArray[np.float64], width: float, least: float, most: float
+) -> NDArray[np.float64]:
+    upper = np.concatenate([[0.0], np.cumsum(counts) / counts.sum()])
     edges = np.concatenate([values - width / 2, [values[-1] + width / 2]])
-    found: NDArray[np.float64] = np.clip(np.interp(RANKS, upper, edges), pairs["min_ms"], pairs["max_ms"])
+    found: NDArray[np.float64] = np.clip(np.interp(RANKS, upper, edges), least, most)
     return found
 
 

@@ -69,7 +69,7 @@ class FlowObservation:
     direction: str
     rtt_ms: float
     goodput: float
-    window: float
+    window: float | None
     early_window: float | None
     late_window: float | None
     wait_ms: float | None
@@ -260,7 +260,7 @@ def observe(run: Run) -> Observation:
         duration_s=duration_s,
         goodput_up=float(summary["goodput_up_mbit"]),
         goodput_down=float(summary["goodput_down_mbit"]),
-        latency_ms=float(summary["induced_latency_ms"]) if summary["rtt_ms"]["count"] else None,
+        latency_ms=summary["induced_latency_ms"],
         flows=tuple(_flow(flow, series, duration_s, mss) for flow in record["flows"]),
         up=_end(record, "up", duration_s),
         down=_end(record, "down", duration_s),
@@ -298,7 +298,7 @@ def _flow(flow: FlowRecord, series: SeriesRecord, duration_s: float, mss: int | 
         direction=flow["direction"],
         rtt_ms=float(flow["base_rtt_ms"]),
         goodput=float(flow["goodput_mbit"]),
-        window=float(flow["mean_cwnd_segments"]),
+        window=_number(flow["mean_cwnd_segments"]),
         early_window=fmean(early) if early and late else None,
         late_window=fmean(late) if early and late else None,
         wait_ms=_number(_mapping(flow.get("sojourn_ms")).get("mean")),

@@ -231,7 +231,7 @@ QUANTITIES: dict[str, Callable[..., float | None]] = {
     "burstiness": lambda run: fmean(steady(end.burstiness, run) for end in run.ends),
     "drop_percent": drop_percent,
     "entries": entries,
-    "window": lambda run: fmean(flow.window for flow in run.flows),
+    "window": lambda run: fmean(known(flow.window, run, "window of a flow") for flow in run.flows),
     "flow_wait": lambda run: fmean(known(flow.wait_ms, run, "sojourn time of a flow") for flow in run.flows),
     "delay": median_delay,
     "voice_loss": voice_loss,

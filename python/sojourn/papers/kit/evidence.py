@@ -30,6 +30,20 @@ S = TypeVar("S", bound=SeededObservation)
 BySeed = dict[int, float]
 
 
+def needed(value: float | None, what: str) -> float:
+    """Return a value of a run without which nothing can be said of it.
+
+    Raises
+    ------
+    SojournError
+        If it was not measured.
+    """
+    if value is None:
+        message = f"a run has no {what}: it is too short for what is read of it"
+        raise SojournError(message)
+    return value
+
+
 @dataclass(frozen=True, kw_only=True)
 class Evidence(Generic[C, S]):
     """What was run: for each cell the repeats in the order of their seeds."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from statistics import fmean
 from typing import NamedTuple
@@ -113,8 +113,8 @@ class Observation:
 
     seed: int
     utilisation: float
-    queueing_ms: float
-    queueing_p95_ms: float
+    queueing_ms: float | None
+    queueing_p95_ms: float | None
     fct_s: float | None
     file_fct_s: tuple[float | None, ...]
     files: int
@@ -142,7 +142,7 @@ def observe(run: Run, base_rtt_ms: float) -> Observation:
     thin = [flow for flow in record["flows"] if "writes" in flow]
     completed = [[one["fct_ms"] for one in each["files"] if one["fct_ms"] is not None] for each in record["downloads"]]
     rtt = record["summary"]["rtt_ms"]
-    echo = {name: rtt[name] - base_rtt_ms for name in ("mean", "max")} if rtt["count"] > 0 else {}
+    echo = {name: value - base_rtt_ms for name in ("mean", "max") if (value := rtt[name]) is not None}
     fct = record["summary"].get("fct_ms")
     return Observation(
         seed=run.seed,
@@ -154,7 +154,12 @@ def observe(run: Run, base_rtt_ms: float) -> Observation:
         files=sum(len(times) for times in completed),
         bulk_mbit=_mean(bulk),
         thin_ms=_mean([flow["sojourn_ms"]["mean"] for flow in thin]),
-        thin_write_ms=_mean([flow["writes"]["delay_ms"]["mean"] - flow["base_rtt_ms"] / 2 for flow in thin]),
+        thin_write_ms=_mean(
+            [
+                None if (delay := flow["writes"]["delay_ms"]["mean"]) is None else delay - flow["base_rtt_ms"] / 2
+                for flow in thin
+            ]
+        ),
         ping_ms=echo.get("mean"),
         ping_p90_ms=_ping_p90(run) - base_rtt_ms if echo else None,
         ping_max_ms=echo.get("max"),
@@ -205,5 +210,6 @@ def _ping_p90(run: Run) -> float:
     return float(np.percentile(times.to_numpy(), 90))
 
 
-def _mean(values: list[float]) -> float | None:
-    return fmean(values) if values else None
+def _mean(values: Sequence[float | None]) -> float | None:
+    there = [value for value in values if value is not None]
+    return fmean(there) if there else None

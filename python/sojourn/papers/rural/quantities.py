@@ -42,7 +42,7 @@ def utilisation(run: Observation) -> float:
     return 100 * run.utilisation
 
 
-def queueing(run: Observation) -> float:
+def queueing(run: Observation) -> float | None:
     """Return the mean waiting at the bottleneck, ms."""
     return run.queueing_ms
 

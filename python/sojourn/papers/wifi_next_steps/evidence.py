@@ -87,16 +87,16 @@ def observe(run: Run) -> Observation:
     _flows(found, record["flows"], where)
     stations = wifi["stations"]
     for one in stations:
-        found[f"share.{one['name']}"] = 100 * float(one["airtime_share"])
+        found |= _known(f"share.{one['name']}", one["airtime_share"], 100)
         group = str(one.get("group", one["name"]))
         used = (float(one["airtime_tx_ms"]) + float(one["airtime_rx_ms"])) / (10 * seconds)
         found[f"time.{group}"] = found.get(f"time.{group}", 0.0) + used
-    pending = [float(one["latency"]["pending_mean_ms"] or 0.0) for one in stations if "latency" in one]
+    pending = [ms for one in stations if "latency" in one and (ms := one["latency"]["pending_mean_ms"]) is not None]
     if pending:
         found["pending_ms"] = fmean(pending)
     if wifi["transmissions"]:
         found["collisions"] = 100 * int(wifi["collisions"]) / int(wifi["transmissions"])
-    found["jain"] = float(wifi["jain_airtime"])
+    found |= _known("jain", wifi["jain_airtime"])
     bins = [each for each in zip(*record["series"]["airtime_ms"].values(), strict=True) if any(each)]
     if bins:
         found["jain_window"] = fmean(jain(each) for each in bins)
@@ -108,6 +108,10 @@ def observe(run: Run) -> Observation:
     found["voice_in"] = sum(int(one.get("voice_in_aggregates", 0)) for one in stations) / seconds
     found["demoted"] = sum(int(one.get("demoted", 0)) for one in stations) / seconds
     return Observation(seed=run.seed, numbers=found)
+
+
+def _known(name: str, value: float | None, times: float = 1.0) -> dict[str, float]:
+    return {} if value is None else {name: times * value}
 
 
 def _probes(found: dict[str, float], probes: Iterable[Mapping[str, Any]], where: Mapping[str, str]) -> None:

@@ -164,7 +164,7 @@ def observe(run: Run) -> Observation:
         duration_s=float(record["cost"]["sim_s"]),
         stations={one["name"]: _station(one) for one in wifi["stations"]},
         goodput={one["name"]: float(one["goodput_mbit"]) for one in record["flows"]},
-        loss={one["name"]: float(one["loss"]) for one in record["flows"] if "loss" in one},
+        loss={one["name"]: kit.needed(one["loss"], "datagrams") for one in record["flows"] if "loss" in one},
         ping_ms={where.get(name) or first: _answered(found) for name, found in rtt.items()},
         voices={one["name"]: _voice(one, record) for one in record["probes"] if one["kind"] == "voip"},
         collisions=int(wifi["collisions"]),
@@ -198,7 +198,7 @@ def mean_of(run: Observation, stations: tuple[str, ...], quantity: Callable[[Sta
 def _station(plain: WifiStationRecord) -> StationObservation:
     down = plain["down"]
     return StationObservation(
-        airtime_share=float(plain["airtime_share"]),
+        airtime_share=kit.needed(plain["airtime_share"], "airtime"),
         down_airtime_ms=float(plain["airtime_tx_ms"]),
         mbit=float(down["throughput_mbit"]),
         aggregates=int(down["aggregates"]),

@@ -1,4 +1,5 @@
 // The table of runs as columns.
+import { quantityOf, valueOf } from "./quantity";
 
 /** A column as the server sends it: texts are places in `words`. */
 export interface Sent {
@@ -74,7 +75,10 @@ export function sorted(columns: Columns, rows: Uint32Array, name: string, descen
   }
   const order = column.words.map((_, place) => place);
   const compare = new Intl.Collator("en", { numeric: true }).compare;
-  order.sort((a, b) => compare(column.words[a] as string, column.words[b] as string));
+  const values = quantityOf(name) === undefined ? [] : column.words.map((word) => valueOf(name, word));
+  order.sort(
+    (a, b) => (values[a] ?? 0) - (values[b] ?? 0) || compare(column.words[a] as string, column.words[b] as string),
+  );
   const rank = new Uint32Array(order.length);
   order.forEach((place, at) => (rank[place] = at));
   const rankOf = (row: number): number => rank[column.places[row] as number] as number;

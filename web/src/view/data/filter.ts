@@ -2,9 +2,11 @@
 //
 //   fq_codel                        some text of the run holds this
 //   rtt_p95_ms>50 qdisc=codel       both; operators are = != < <= > >= and ~ (holds the text)
+//   up>100mbit rtt=0.1s             rates and times are compared as what they are
 //   link=10/1 or (seed<5 -pfifo)    either; a minus or `not` turns a condition around
 //   "two words"                     one text
 import type { Column, Columns, NumberColumn, TextColumn } from "./columns";
+import { quantityOf, valueOf } from "./quantity";
 
 /** A filter that cannot be understood: one sentence. */
 export class FilterError extends Error {}
@@ -128,7 +130,8 @@ function anywhere(columns: Columns, text: string): Test {
   const small = text.toLowerCase();
   const hits: { places: Uint32Array; holds: Uint8Array }[] = [];
   for (const column of columns.byName.values()) {
-    if (column.kind !== "text") continue;
+    // The name of a run is a hash, in which any digits may stand: it is asked for by its column.
+    if (column.kind !== "text" || column.name === "id") continue;
     const holds = Uint8Array.from(column.small, (word) => Number(word.includes(small)));
     if (holds.includes(1)) hits.push({ places: column.places, holds });
   }
@@ -136,6 +139,14 @@ function anywhere(columns: Columns, text: string): Test {
 }
 
 function condition(column: Column, operator: string, value: string): Test {
+  const such = operator === "~" ? undefined : quantityOf(column.name);
+  if (column.kind === "text" && such !== undefined) {
+    const bound = valueOf(column.name, value);
+    if (Number.isNaN(bound)) throw new FilterError(`${column.name} is compared with ${such}, which “${value}” is not.`);
+    const ofWords = Float64Array.from(column.words, (word) => valueOf(column.name, word));
+    const judge = ofNumber({ kind: "number", name: column.name, values: ofWords }, operator, String(bound));
+    return (row) => judge(column.places[row] as number);
+  }
   return column.kind === "text" ? ofText(column, operator, value) : ofNumber(column, operator, value);
 }
 

@@ -92,10 +92,7 @@ fn silence_times_out_after_srtt_and_200_ms_then_doubles_and_starts_slowly() {
             net.run_until(net.now + MS * 100);
         }
         assert_eq!(net.client.sender().bytes_pending(), 0);
-        let (srtt, cwnd) = (
-            net.client.sender().srtt().expect("measured"),
-            net.client.sender().cwnd(),
-        );
+        let (srtt, cwnd) = (net.client.sender().srtt().unwrap(), net.client.sender().cwnd());
         let (begin, rto) = (net.now, net.client.sender().rto());
         net.write(20);
         net.finish();
