@@ -82,6 +82,8 @@ These are the 162 scripts of [google/packetdrill](https://github.com/google/pack
 2c4001c), which are older than [those in Linux](conformance.md) and more. They were run in guests of two kernels in
 virtual time, and against Sojourn's own TCP. Who has the suite runs it again:
 
+<!-- not run: needs the suite -->
+
     python -m tools.conformance --suite google --folder ~/packetdrill/gtests/net/tcp
 
 The settings that its scripts have in common are read from its `defaults.sh`; no shell runs.
