@@ -81,8 +81,8 @@ which they come, has [a page of its own](conformance-google.md).
 These are the 162 scripts of [google/packetdrill](https://github.com/google/packetdrill) (`gtests/net/tcp`, commit
 2c4001c), which are older than [those in Linux](conformance.md) and more. They were run in guests of two kernels in
 virtual time, and against Sojourn's own TCP. Who has the suite runs it again with
-`python -m tools.conformance --suite google --folder DIR`. The settings that its scripts have in common are read from its
-`defaults.sh`; no shell runs.
+`python -m tools.conformance --suite google --folder DIR`. The settings that its scripts have in common are read from
+its `defaults.sh`; no shell runs.
 """,
         kernels=("6.1", "7.3"),
     ),
