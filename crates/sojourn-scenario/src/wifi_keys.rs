@@ -219,10 +219,5 @@ fn modelled<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<QdiscSp
         }
         error => error.to_string(),
     });
-    match spec {
-        Ok(spec) if spec.reads_acks() => Err(D::Error::custom(format!(
-            "is {text:?}, but a cell has no discipline that looks at acknowledgements"
-        ))),
-        spec => spec.map(Some).map_err(D::Error::custom),
-    }
+    spec.map(Some).map_err(D::Error::custom)
 }

@@ -9,7 +9,7 @@ use crate::packet::{Packet, Segments};
 use crate::standing::Standing;
 use crate::tap::Passing;
 use crate::told::Identity;
-use sojourn_qdisc::{AckFacts, DropReason, Dropped, Packet as QdiscPacket};
+use sojourn_qdisc::{DropReason, Dropped, Packet as QdiscPacket};
 use sojourn_units::{Bytes, Duration, Ecn, Time};
 use sojourn_wifi::{Cell, CellSink, CellSpec, FrameTimes, NodeId, Tid, WifiPacket};
 
@@ -72,11 +72,6 @@ impl QdiscPacket for Framed {
         if dscp == 0 {
             self.packet.wash();
         }
-    }
-    /// None: a discipline of a cell that asks for it is refused with the scenario.
-    #[inline]
-    fn ack(&self) -> Option<AckFacts> {
-        None
     }
 }
 

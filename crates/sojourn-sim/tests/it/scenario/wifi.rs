@@ -103,10 +103,6 @@ fn stations_are_checked() {
             "wifi.stations[1].qdisc is \"cake nat\", but a cell has only disciplines that are modelled",
         ),
         (
-            station(json!({"qdisc": "cake ack-filter"})),
-            "wifi.stations[1].qdisc is \"cake ack-filter\", but a cell has no discipline that looks at acknowledgements",
-        ),
-        (
             station(json!({"speed": 1})),
             "key \"wifi.stations[1].speed\" is unknown, but must be one of name, rate, rate_up, error, error_up, fade, fade_gap, fade_error, \
              weight, group, min_rate, scheme, qdisc, driver_frames, aggregate_frames",
