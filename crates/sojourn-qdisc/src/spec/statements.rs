@@ -122,7 +122,9 @@ pub(crate) fn translated<'a>(text: &'a str) -> Result<Option<String>, SpecError>
         parent.is_some_and(|handle| Some(handle.major) == major)
     };
     match below.split_first() {
-        Some((queue, rest)) if under(queue) && !rest.iter().any(under) && !words(queue).contains(&"mq") => {
+        Some((queue, rest))
+            if own.stab.is_none() && under(queue) && !rest.iter().any(under) && !words(queue).contains(&"mq") =>
+        {
             let queue = words(queue);
             let at = queue.iter().position(|&word| word == "parent").unwrap_or_default();
             let root = [&queue[..at], &queue[(at + 2).min(queue.len())..]].concat().join(" ");
