@@ -50,7 +50,7 @@ pub enum Expr {
     Choice(Box<[Expr; 3]>),
     /// `(a, b)` or `[a, b]`.
     Tuple(Vec<Expr>),
-    /// A function of [`FUNCTIONS`].
+    /// A function of `FUNCTIONS`.
     Call(&'static str, Vec<Expr>),
     /// An f-string: its parts with their forms.
     Text(Vec<(Expr, String)>),
