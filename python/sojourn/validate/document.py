@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+import textwrap
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -14,6 +16,10 @@ from sojourn.validate.part import Part
 _MOST_ROWS = 50
 #: Longer facts are items of a list and not cells of a table.
 _LONGEST_CELL = 300
+#: The longest line outside of a table.
+_LONGEST_LINE = 120
+#: A word of a command, with its quotes.
+_WORD = re.compile(r"(?:'[^']*'|\S)+")
 #: Facts that differ from one making to the next are not part of the page.
 _PASSING = "cost"
 
@@ -38,11 +44,11 @@ def document(parts: Sequence[Part], command: str) -> str:
     ]
     blocks += list(dict.fromkeys(words.rules(part) for part in (*grids, *drawn)))
     for part in (*grids, *drawn):
-        blocks += [f"## {part.name}", f"    {part.command}", *words.body(part, level=3, most_rows=_MOST_ROWS)]
+        blocks += [f"## {part.name}", _block(part.command), *words.body(part, level=3, most_rows=_MOST_ROWS)]
     about = [
         "What is compared and not judged, such as drops, is in `validate.md` in the folder of each part's results."
     ]
-    blocks += ["## How it was made", f"    {command}", *(about if grids else []), _facts(parts)]
+    blocks += ["## How it was made", _block(command), *(about if grids else []), _facts(parts)]
     return "\n\n".join(blocks) + "\n"
 
 
@@ -89,6 +95,19 @@ def write(parts: Sequence[Part], command: str, page: Path) -> None:
     write_file(page, document(parts, command))
 
 
+def _block(command: str) -> str:
+    """Return a command as a block; a long one goes on behind a backslash, never within a word in quotes."""
+    if len(command) + 4 <= _LONGEST_LINE:
+        return f"    {command}"
+    lines = ["   "]
+    for word in _WORD.findall(command):
+        if len(lines[-1]) + len(word) + 3 > _LONGEST_LINE:
+            lines[-1] += " \\"
+            lines.append("       ")
+        lines[-1] += f" {word}"
+    return "\n".join(lines)
+
+
 def _facts(parts: Sequence[Part]) -> str:
     """Return the facts of each part; one that all share is said once."""
     names = list(dict.fromkeys(name for part in parts for name in part.facts if not name.startswith(_PASSING)))
@@ -103,7 +122,10 @@ def _facts(parts: Sequence[Part]) -> str:
     rows = [[part.name, *(_fact(part, name) for name in own)] for part in parts] if own else []
     if any(len(cell) > _LONGEST_CELL for row in rows for cell in row):
         items = [f"- {row[0]}: " + "; ".join(map(" ".join, zip(own, row[1:], strict=True))) for row in rows]
-        blocks.append("\n".join(items))
+        fill = textwrap.TextWrapper(
+            _LONGEST_LINE, subsequent_indent="  ", break_long_words=False, break_on_hyphens=False
+        )
+        blocks.append("\n".join(map(fill.fill, items)))
     elif rows:
         blocks.append(tables.markdown(["", *own], rows, left=len(own) + 1))
     return "\n\n".join(blocks)

@@ -41,8 +41,10 @@ pub(super) fn statements(text: &str) -> Result<Option<Vec<String>>, SpecError> {
     for line in text.lines().filter(|line| !line.trim().is_empty()) {
         let words: Vec<&str> = line.split_whitespace().collect();
         match (words.as_slice(), lines.last_mut()) {
-            (["linklayer" | "match", ..], Some((_, below))) if line.starts_with(' ') => below.extend(words),
-            (_, Some(_)) if line.starts_with(' ') => {}
+            (["linklayer", ..], Some((_, below))) if is_below(line) => below.extend(words),
+            // What a filter has besides its keys, such as an action, is refused with it.
+            (_, Some((head, below))) if is_below(line) && head[0] == "filter" => below.extend(words),
+            (_, Some(_)) if is_below(line) => {}
             (["filter", "parent", ..], _) if words.contains(&"pref") => lines.push((words, Vec::new())),
             (["qdisc" | "class", kind, handle, ..], _) if !is_key(kind) && handle.contains(':') => {
                 lines.push((words, Vec::new()));
@@ -59,14 +61,19 @@ pub(super) fn statements(text: &str) -> Result<Option<Vec<String>>, SpecError> {
     while !waiting.is_empty() {
         let is_ready = |next: &Made| {
             let discipline = next.on.split_inclusive(':').next().unwrap_or_default();
-            let there = |id: &str| id.is_empty() || made.iter().any(|one| one.id == id);
-            there(&next.on) || there(discipline) && !waiting.iter().any(|one: &Made| one.id == next.on)
+            let there = |id: &str| id.is_empty() || made.iter().any(|statement| statement.id == id);
+            there(&next.on) || there(discipline) && !waiting.iter().any(|other: &Made| other.id == next.on)
         };
         let next = waiting.iter().position(is_ready).unwrap_or_default();
         made.push(waiting.remove(next));
     }
-    let texts: Vec<String> = made.into_iter().map(|one| one.text).collect();
+    let texts: Vec<String> = made.into_iter().map(|statement| statement.text).collect();
     Ok((!texts.is_empty()).then_some(texts))
+}
+
+/// Whether a line belongs to the one above.
+fn is_below(line: &str) -> bool {
+    line.starts_with([' ', '\t'])
 }
 
 /// Whether a word stands where a kind stands in what is printed, in a text that is typed.

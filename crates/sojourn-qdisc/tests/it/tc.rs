@@ -228,6 +228,12 @@ const REFUSED: &[(&str, &str)] = &[
         "filter is not modelled here with an action",
     ),
     (
+        "qdisc prio 1: root refcnt 2 bands 3\n\
+         filter parent 1: protocol ip pref 1 u32 chain 0 fh 800::800 order 2048 key ht 800 bkt 0 *flowid 1:1 not_in_hw\n  \
+         match 00b80000/00fc0000 at 0\n\taction order 1: gact action drop",
+        "filter is not modelled here with an action",
+    ),
+    (
         "qdisc htb 1: root refcnt 2\nclass htb 1:1 root leaf 10: prio 0 rate 1Mbit ceil 1Mbit burst 1600b cburst 1600b",
         "\"class htb 1:1\" stands where the line of tc -d class show, which says its quantum,",
     ),
