@@ -110,7 +110,7 @@ class Observation:
     goodput
         By flow, Mbit/s of payload.
     loss
-        By UDP flow, share of its datagrams.
+        By UDP flow that had datagrams in the window, the share of them that was lost.
     ping_ms
         By station, every round-trip time of its ping.
     voices
@@ -164,7 +164,7 @@ def observe(run: Run) -> Observation:
         duration_s=float(record["cost"]["sim_s"]),
         stations={one["name"]: _station(one) for one in wifi["stations"]},
         goodput={one["name"]: float(one["goodput_mbit"]) for one in record["flows"]},
-        loss={one["name"]: kit.needed(one["loss"], "datagrams") for one in record["flows"] if "loss" in one},
+        loss={flow["name"]: lost for flow in record["flows"] if (lost := flow.get("loss")) is not None},
         ping_ms={where.get(name) or first: _answered(found) for name, found in rtt.items()},
         voices={one["name"]: _voice(one, record) for one in record["probes"] if one["kind"] == "voip"},
         collisions=int(wifi["collisions"]),

@@ -10,7 +10,7 @@ import numpy as np
 
 from sojourn.errors import SojournError
 from sojourn.papers.kit.claims import Judges
-from sojourn.papers.kit.evidence import differences, ratios
+from sojourn.papers.kit.evidence import differences, needed, ratios
 from sojourn.papers.kit.verdict import Judgement, above, all_of, between, exact, not_below, within
 from sojourn.papers.wifi_stack import by_hand
 from sojourn.papers.wifi_stack.evidence import (
@@ -91,7 +91,8 @@ def resent_frames_go_first(evidence: Evidence) -> Judgement:
 def numbers_are_assigned_last(evidence: Evidence) -> Judgement:
     """wst-28."""
     before, after = by_hand.discarded(numbered_before=True), by_hand.discarded(numbered_before=False)
-    lost = max(max(run.loss.values()) for run in evidence.of(Cell(ORDER, FQ_MAC)))
+    losses = [loss for run in evidence.of(Cell(ORDER, FQ_MAC)) for loss in run.loss.values()]
+    lost = needed(max(losses, default=None), "datagrams")
     return all_of(
         [
             exact("packets discarded, numbered before flow queueing", before, ">", 0, "packets"),

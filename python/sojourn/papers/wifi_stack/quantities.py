@@ -6,6 +6,7 @@ from collections.abc import Callable
 from statistics import fmean
 
 from sojourn.errors import SojournError
+from sojourn.papers.kit.evidence import needed
 from sojourn.papers.kit.rules import Vocabulary
 from sojourn.papers.wifi_stack.evidence import (
     CLASSES,
@@ -92,7 +93,7 @@ QUANTITIES: dict[str, Callable[..., float]] = {
     "frames": lambda run: run.stations["fast1"].aggregate_frames,
     "waits_above": waits_above,
     "no_room": no_room,
-    "loss": lambda run, name: 100 * run.loss[f"udp_{name}"],
+    "loss": lambda run, name: 100 * needed(run.loss.get(f"udp_{name}"), "datagrams"),
     "voice_delay": lambda run, name: voice(run, name).delay_ms,
     "score": score,
     "held": held_by_hardware,
