@@ -11,14 +11,25 @@ import pytest
 
 import sojourn
 from sojourn.errors import SojournError
+from sojourn.papers.good_bad_wifi.evidence import Gathering
 from sojourn.papers.good_bad_wifi.observation import BINS, Observation, known, observe
 from sojourn.store.run import Run
-from tests.paper_world import RTTS, fairness, voice, web
+from tests.studies import STUDIES
 from tests.synthetic import DEFAULTS, record
+
+STUDY = STUDIES["good_bad_wifi"]
+RTTS = (10.0, 50.0, 200.0, 500.0)
 
 
 def observation(values: dict[str, Any]) -> Observation:
     return observe(record(3, {**DEFAULTS, **values}))
+
+
+def of_cell(*fields: str) -> Observation:
+    cell = STUDY.cell(*fields)
+    found = STUDY.make(cell, 3, STUDY.values(cell))
+    assert isinstance(found, Observation)
+    return found
 
 
 def test_observation_agrees_with_the_record_of_a_run() -> None:
@@ -56,7 +67,7 @@ def test_observation_is_small() -> None:
 
 
 def test_voice_delay_is_induced_and_bins_without_packets_are_left_out() -> None:
-    found = observation(voice("voip_rrul", "10/1", "codel")).voice
+    found = of_cell("voip_rrul", "10/1", "codel").voice
     assert found is not None
     assert found.loss_percent == pytest.approx(10.6)
     assert found.delay_ms.size == found.t_s.size == 250
@@ -65,14 +76,14 @@ def test_voice_delay_is_induced_and_bins_without_packets_are_left_out() -> None:
 
 
 def test_fetches_keep_their_times_and_lost_syns() -> None:
-    found = observation(web("web", "google", "10/1", "ared")).pages
+    found = of_cell("web:google", "10/1", "ared").pages
     assert found is not None
     assert found.time_s.size == found.syns.size == 20
     assert found.syns.sum() == 10
 
 
 def test_fairness_flows_keep_their_drop_gaps_and_windows() -> None:
-    flows = observation(fairness("10/1", "pfifo_fast")).flows
+    flows = of_cell("rtt_fairness", "10/1", "pfifo_fast").flows
     assert tuple(flow.rtt_ms for flow in flows) == RTTS
     assert flows[0].early_window is not None
     assert flows[0].late_window is not None
@@ -102,3 +113,13 @@ def test_unanswered_probes_leave_holes() -> None:
     assert not np.isnan(curve[5:]).any()
     body["summary"]["induced_latency_ms"] = None
     assert observe(Run(text=json.dumps(body))).latency_ms is None
+
+
+def test_gathering_orders_repeats_by_seed_and_keeps_the_last_of_a_seed() -> None:
+    gathering = Gathering()
+    cell = STUDY.cell("rtt_fairness", "10/1", "ared", "reno")
+    for seed, latency in ((3, 1.0), (1, 2.0), (3, 4.0)):
+        gathering.add(cell, record(seed, {**DEFAULTS, "latency": latency}))
+    runs = gathering.evidence().of(cell)
+    assert [run.seed for run in runs] == [1, 3]
+    assert runs[1].latency_ms == pytest.approx(4.0, rel=0.01)

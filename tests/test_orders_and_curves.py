@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from typing import Any
 
 import numpy as np
 import pytest
@@ -11,7 +12,7 @@ from sojourn.errors import SojournError
 from sojourn.papers.good_bad_wifi import curves
 from sojourn.papers.good_bad_wifi.observation import Observation
 from sojourn.papers.kit import orders, redraw
-from tests.paper_world import observed
+from tests.studies import STUDIES
 
 
 def around(mean: float) -> list[float]:
@@ -41,6 +42,10 @@ def test_equal_disciplines_have_no_order_to_keep() -> None:
 def test_order_needs_two_repeats() -> None:
     with pytest.raises(SojournError, match="at least 2 repeats"):
         orders.clear_sign([1.0], [2.0])
+
+
+def observed(values: dict[str, Any]) -> tuple[Observation, ...]:
+    return STUDIES["good_bad_wifi"].runs(None, values)
 
 
 def start(curve: tuple[float, float, float, float]) -> curves.StartUp:

@@ -29,23 +29,24 @@ from sojourn.papers.good_bad_wifi.section7 import TABLE_3, WIFI_RRUL, WIFI_VOIP_
 from sojourn.papers.kit import worlds
 from sojourn.papers.kit.claims import load
 from sojourn.papers.kit.paper import Profile
-from tests.paper_world import observed, picture, world
+from tests.studies import STUDIES
 
+STUDY = STUDIES["good_bad_wifi"]
 BED = Bed(profile=Profile(duration="20s", long_duration="20s", repeat=2, other_repeat=1), parts=("wifi",))
 EVEN_PICTURE = {"up": 45.0, "down": 50.0}
 
 
 def two_pairs() -> Evidence:
     """Return evidence that bears all claims out with the uneven pair; with the even, RRUL's directions are alike."""
-    wifi = [cell for cell in world().cells if cell.experiment.startswith("wifi_")]
+    wifi = [cell for cell in STUDY.world().cells if cell.experiment.startswith("wifi_")]
     alike = [cell for cell in wifi if cell.experiment in (WIFI_RRUL, WIFI_VOIP_RRUL) and cell.link == "100/100"]
     other = {
-        cell._replace(experiment=in_pair("even", cell.experiment)): observed(
-            {**picture(cell), **(EVEN_PICTURE if cell in alike else {})}
+        cell._replace(experiment=in_pair("even", cell.experiment)): STUDY.runs(
+            cell, {**STUDY.values(cell), **(EVEN_PICTURE if cell in alike else {})}
         )
         for cell in wifi
     }
-    return dataclasses.replace(world(), cells=world().cells | other)
+    return dataclasses.replace(STUDY.world(), cells=STUDY.world().cells | other)
 
 
 def test_a_claim_is_judged_with_another_pair_by_that_pairs_runs() -> None:
@@ -123,7 +124,7 @@ def test_tables_of_pairs_show_means_and_what_is_missing() -> None:
 
 def test_table_of_unstated_values_marks_what_is_not_near_the_papers() -> None:
     cell = Cell(WIFI_VOIP_RRUL, "100/100", "pie")
-    far = observed({**picture(cell), "voice": {**picture(cell)["voice"], "loss": 3.0}})
+    far = STUDY.runs(cell, {**STUDY.values(cell), "voice": {**STUDY.values(cell)["voice"], "loss": 3.0}})
     evidence = two_pairs()
     table = pairs.unstated(dataclasses.replace(evidence, cells=evidence.cells | {cell: far}))
     uneven = rows(table)["uneven"]
