@@ -24,12 +24,11 @@ from sojourn.papers.flusher.evidence import (
     SLOT_MS,
     THRESHOLDS,
     TIMED,
-    Cell,
     Course,
     Evidence,
-    Observation,
 )
 from sojourn.papers.flusher.plan import THE_OTHER, cells
+from sojourn.study.cell import Cell, Observation
 
 REPEATS = 4
 #: What the flusher gains of the mean RTT with 100 packets (ms), and loses of the throughput (per cent), by base RTT and

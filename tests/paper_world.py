@@ -8,6 +8,7 @@ from typing import Any
 
 from sojourn.papers.good_bad_wifi.evidence import (
     AQMS,
+    AXES,
     DISCIPLINES,
     FAIR,
     FIFO,
@@ -22,12 +23,11 @@ from sojourn.papers.good_bad_wifi.evidence import (
     WEB,
     WEB_IDLE,
     WEB_RRUL,
-    Cell,
     Collision,
     Evidence,
 )
 from sojourn.papers.good_bad_wifi.judges import LOADS
-from sojourn.papers.good_bad_wifi.observation import Observation, observe
+from sojourn.papers.good_bad_wifi.observation import observe
 from sojourn.papers.good_bad_wifi.section7 import (
     SHALLOW,
     SLOW_LINKS,
@@ -41,6 +41,7 @@ from sojourn.papers.good_bad_wifi.section7 import (
     WIFI_WEB_RRUL,
 )
 from sojourn.papers.good_bad_wifi.tables import LINK_OF_COLUMN, stated_loss
+from sojourn.study.cell import Cell, Observation
 from tests.synthetic import DEFAULTS, record
 
 REPEATS = 6
@@ -196,7 +197,7 @@ def over_wifi(experiment: str, link: str, qdisc: str) -> dict[str, Any]:
 
 def picture(cell: Cell) -> dict[str, Any]:
     """Return the values of a cell."""
-    experiment, link, qdisc, _ = cell
+    experiment, link, qdisc, _ = cell.values
     if "wifi_" in experiment:
         return over_wifi(experiment, link, qdisc)
     if experiment == SPARED:
@@ -221,19 +222,19 @@ def picture(cell: Cell) -> dict[str, Any]:
 def all_cells() -> list[Cell]:
     """Return every cell that some claim needs."""
     grid = [(link, qdisc) for link in LINKS for qdisc in DISCIPLINES]
-    cells = [Cell(one, *place, cc) for one in (RRUL, RTT_FAIRNESS) for place in grid for cc in ("cubic", "reno")]
-    cells += [Cell(one, *place) for one in (VOIP, VOIP_RRUL) for place in grid]
-    cells += [Cell(f"{traffic}:{page}", *place) for traffic in (WEB, WEB_RRUL) for page in PAGES for place in grid]
-    cells += [Cell(f"{WEB_IDLE}:{page}", link, FIFO) for page in PAGES for link in LINKS]
-    cells += [Cell(SPARED, "10/1", FIFO), Cell("rrul short fifo", "100/100", FIFO)]
-    cells += [Cell("rtt_fairness long queue", "100/100", "fq_nocodel")]
-    cells += [Cell(f"{WEB_RRUL}:huffpost large objects", "10/10", qdisc) for qdisc in ("codel", *FAIR)]
+    cells = [AXES(one, *place, cc) for one in (RRUL, RTT_FAIRNESS) for place in grid for cc in ("cubic", "reno")]
+    cells += [AXES(one, *place) for one in (VOIP, VOIP_RRUL) for place in grid]
+    cells += [AXES(f"{traffic}:{page}", *place) for traffic in (WEB, WEB_RRUL) for page in PAGES for place in grid]
+    cells += [AXES(f"{WEB_IDLE}:{page}", link, FIFO) for page in PAGES for link in LINKS]
+    cells += [AXES(SPARED, "10/1", FIFO), AXES("rrul short fifo", "100/100", FIFO)]
+    cells += [AXES("rtt_fairness long queue", "100/100", "fq_nocodel")]
+    cells += [AXES(f"{WEB_RRUL}:huffpost large objects", "10/10", qdisc) for qdisc in ("codel", *FAIR)]
     wifi = [WIFI_RRUL, WIFI_VOIP, WIFI_VOIP_RRUL]
     wifi += [f"{traffic}:{page}" for traffic in (WIFI_WEB, WIFI_WEB_RRUL) for page in PAGES]
-    cells += [Cell(one, "100/100", qdisc) for one in wifi for qdisc in DISCIPLINES]
-    cells += [Cell(WIFI_RRUL, link, qdisc) for link in SLOW_LINKS for qdisc in DISCIPLINES]
-    cells += [Cell(SHALLOW, "100/100", qdisc) for qdisc in FAIR]
-    cells += [Cell(one, "100/100", FIFO) for one in (STRONG_POINT, STRONG_LAPTOP)]
+    cells += [AXES(one, "100/100", qdisc) for one in wifi for qdisc in DISCIPLINES]
+    cells += [AXES(WIFI_RRUL, link, qdisc) for link in SLOW_LINKS for qdisc in DISCIPLINES]
+    cells += [AXES(SHALLOW, "100/100", qdisc) for qdisc in FAIR]
+    cells += [AXES(one, "100/100", FIFO) for one in (STRONG_POINT, STRONG_LAPTOP)]
     return cells
 
 
@@ -245,7 +246,7 @@ def observed(values: dict[str, Any], n: int = REPEATS) -> tuple[Observation, ...
 def struck(experiment: str, qdisc: str, **changed: Any) -> dict[tuple[str, str], Collision]:
     """Return a run in which a probe shares a queue."""
     probe = "ping" if experiment == RRUL else "voip"
-    values = {**DEFAULTS, **picture(Cell(experiment, "10/1", qdisc)), "shared": [probe], **changed}
+    values = {**DEFAULTS, **picture(AXES(experiment, "10/1", qdisc)), "shared": [probe], **changed}
     run = observe(record(77, values))
     return {(experiment, qdisc): Collision(run=run, probe=probe, flow="tcp_up_1", tried=77)}
 

@@ -11,7 +11,7 @@ import pytest
 
 from sojourn import api, papers
 from sojourn.papers.cake import plan as cake
-from sojourn.papers.cake.evidence import HOSTS, MARKS, PARTS, Cell, Echo, Evidence, Observation, observe
+from sojourn.papers.cake.evidence import AXES, HOSTS, MARKS, PARTS, Echo, Evidence, observe
 from sojourn.papers.cake.exhibits import GALLERY
 from sojourn.papers.cake.judges import JUDGES, of_host, share
 from sojourn.papers.cake.plan import (
@@ -24,8 +24,9 @@ from sojourn.papers.cake.plan import (
     qdisc,
     rate,
 )
-from sojourn.papers.kit.claims import load
 from sojourn.scenario import Flow, Probe, Scenario
+from sojourn.study.cell import Cell, Observation
+from sojourn.study.claims import load
 from tests.conftest import Cli
 
 BED = Bed(profile=papers.paper("cake").profiles["quick"])
@@ -41,15 +42,19 @@ def marked(way: str, bk: float, be: float, cs5: float, ef: float) -> dict[str, f
     return {f"tcp_{way}_{name}": mbit for name, mbit in zip(MARKS, (bk, be, cs5, ef), strict=True)}
 
 
+def observation(**values: Any) -> Observation:
+    return Observation(**{"voice_ms": None, "voice_loss": None, **values})
+
+
 def rrul(up: float, down: float, ping: float, late: float) -> Observation:
-    return Observation(
+    return observation(
         seed=0, up=four("up", up), down=four("down", down), echoes={"ping": Echo(mean_ms=ping, p95_ms=late)}
     )
 
 
 def tins(up: tuple[float, float, float, float], down: tuple[float, float, float, float], echoes: Echoes) -> Observation:
     names = ("ping", "udp_bk", "udp_be", "udp_ef")
-    return Observation(
+    return observation(
         seed=0,
         up=marked("up", *up),
         down=marked("down", *down),
@@ -61,7 +66,7 @@ def hosts(*shares: float) -> Observation:
     """Return a run of Fig. 3 whose flows have these parts of 9.5 Mbit/s."""
     echoes = {"ping": Echo(mean_ms=1.5, p95_ms=2.4)}
     up = {name: 9.5 * each / sum(shares) for name, each in zip(HOSTS, shares, strict=True)}
-    return Observation(seed=0, up=up, down={}, echoes=echoes)
+    return observation(seed=0, up=up, down={}, echoes=echoes)
 
 
 def voice(up: float, ping: float, delay: float, loss: float) -> Observation:
@@ -72,37 +77,37 @@ def voice(up: float, ping: float, delay: float, loss: float) -> Observation:
 
 #: What the authors measured, as far as the claims name it; Figs. 3, 5 and 6 as the paper has them in words.
 MEASURED: dict[Cell, Observation] = {
-    Cell("rrul", "pfifo"): rrul(9.3, 9.3, 900, 1100),
-    Cell("rrul", "fq_codel"): rrul(9.277, 9.265, 1.39, 2.41),
-    Cell("rrul", "besteffort"): rrul(9.299, 9.290, 1.74, 2.53),
-    Cell("rrul", "fq_codel", up=1): rrul(0.743, 9.469, 8.12, 16.42),
-    Cell("rrul", "besteffort", up=1): rrul(0.729, 9.494, 7.97, 12.59),
+    AXES("rrul", "pfifo"): rrul(9.3, 9.3, 900, 1100),
+    AXES("rrul", "fq_codel"): rrul(9.277, 9.265, 1.39, 2.41),
+    AXES("rrul", "besteffort"): rrul(9.299, 9.290, 1.74, 2.53),
+    AXES("rrul", "fq_codel", up=1): rrul(0.743, 9.469, 8.12, 16.42),
+    AXES("rrul", "besteffort", up=1): rrul(0.729, 9.494, 7.97, 12.59),
     # Host isolation: quanta by the busier host, written as the paper scales them.
-    Cell("isolation", "flows"): hosts(1, 1, 1, 1, 1, 1),
-    Cell("isolation", "source"): hosts(1 / 4, 1 / 4, 1 / 4, 1 / 4, 1 / 2, 1 / 2),
-    Cell("isolation", "destination"): hosts(1, 1, 1 / 3, 1 / 3, 1 / 3, 1),
-    Cell("isolation", "triple"): hosts(1 / 4, 1 / 4, 1 / 4, 1 / 4, 1 / 3, 1 / 2),
-    Cell("diffserv", "fq_codel"): tins(
+    AXES("isolation", "flows"): hosts(1, 1, 1, 1, 1, 1),
+    AXES("isolation", "source"): hosts(1 / 4, 1 / 4, 1 / 4, 1 / 4, 1 / 2, 1 / 2),
+    AXES("isolation", "destination"): hosts(1, 1, 1 / 3, 1 / 3, 1 / 3, 1),
+    AXES("isolation", "triple"): hosts(1 / 4, 1 / 4, 1 / 4, 1 / 4, 1 / 3, 1 / 2),
+    AXES("diffserv", "fq_codel"): tins(
         (2.316, 2.319, 2.322, 2.318), (2.312, 2.319, 2.315, 2.312), (1.39, 1.37, 1.40, 1.37)
     ),
-    Cell("diffserv", "besteffort"): tins(
+    AXES("diffserv", "besteffort"): tins(
         (2.320, 2.323, 2.328, 2.331), (2.324, 2.319, 2.325, 2.320), (1.74, 1.82, 1.81, 1.81)
     ),
-    Cell("diffserv", "diffserv3"): tins(
+    AXES("diffserv", "diffserv3"): tins(
         (0.612, 3.183, 3.152, 2.352), (0.606, 3.161, 3.184, 2.348), (2.71, 19.49, 3.04, 5.15)
     ),
-    Cell("diffserv", "diffserv4"): tins(
+    AXES("diffserv", "diffserv4"): tins(
         (0.674, 5.551, 1.524, 1.530), (0.664, 5.557, 1.526, 1.521), (2.38, 18.28, 2.76, 4.62)
     ),
-    Cell("diffserv", "diffserv4", up=1): tins(
+    AXES("diffserv", "diffserv4", up=1): tins(
         (0.0421, 0.508, 0.0796, 0.0796), (0.560, 5.779, 1.533, 1.524), (12.29, 164.71, 14.67, 23.29)
     ),
-    Cell("voice", "fq_codel"): voice(9.27, 0.99, 200, 86),
-    Cell("voice", "besteffort"): voice(9.27, 1.02, 200, 86),
-    Cell("voice", "diffserv4"): voice(8.00, 1.27, 0.8, 0),
-    Cell("acks", "besteffort", up=1, down=30): rrul(0.40, 24.5, 8.0, 14.0),
-    Cell("acks", "ack_filter", up=1, down=30): rrul(0.44, 27.5, 8.0, 14.0),
-    Cell("acks", "ack_filter_aggressive", up=1, down=30): rrul(0.55, 27.5, 8.0, 14.0),
+    AXES("voice", "fq_codel"): voice(9.27, 0.99, 200, 86),
+    AXES("voice", "besteffort"): voice(9.27, 1.02, 200, 86),
+    AXES("voice", "diffserv4"): voice(8.00, 1.27, 0.8, 0),
+    AXES("acks", "besteffort", up=1, down=30): rrul(0.40, 24.5, 8.0, 14.0),
+    AXES("acks", "ack_filter", up=1, down=30): rrul(0.44, 27.5, 8.0, 14.0),
+    AXES("acks", "ack_filter_aggressive", up=1, down=30): rrul(0.55, 27.5, 8.0, 14.0),
 }
 
 
@@ -111,8 +116,7 @@ def runs(run: Observation) -> tuple[Observation, ...]:
 
     def scaled(seed: int) -> Observation:
         more = 1 + 1e-4 * seed
-        return dataclasses.replace(
-            run,
+        return run.replaced(
             seed=seed,
             up={name: mbit * more for name, mbit in run.up.items()},
             down={name: mbit * more for name, mbit in run.down.items()},
@@ -135,80 +139,79 @@ def judged(name: str, evidence: Evidence) -> dict[str, Any]:
     return answer
 
 
-EVEN = MEASURED[Cell("diffserv", "besteffort")]
-TINS = MEASURED[Cell("diffserv", "diffserv4")]
+EVEN = MEASURED[AXES("diffserv", "besteffort")]
+TINS = MEASURED[AXES("diffserv", "diffserv4")]
 #: What must be otherwise in one cell for a claim to fail; each is what a plausible fault would give.
 CONTRARY: dict[str, tuple[Cell, Observation]] = {
     # A standing queue of ten packets.
-    "cake-01": (Cell("rrul", "besteffort"), rrul(9.3, 9.3, 12.0, 14.0)),
-    "cake-02": (Cell("rrul", "besteffort"), rrul(9.3, 9.3, 2.9, 3.5)),
+    "cake-01": (AXES("rrul", "besteffort"), rrul(9.3, 9.3, 12.0, 14.0)),
+    "cake-02": (AXES("rrul", "besteffort"), rrul(9.3, 9.3, 2.9, 3.5)),
     # One flow of four starves another.
     "cake-03": (
-        Cell("rrul", "besteffort"),
-        dataclasses.replace(
-            rrul(9.3, 9.3, 1.7, 2.5),
+        AXES("rrul", "besteffort"),
+        rrul(9.3, 9.3, 1.7, 2.5).replaced(
             down={"tcp_down_1": 3.3, "tcp_down_2": 1.3, "tcp_down_3": 2.3, "tcp_down_4": 2.3},
         ),
     ),
     # A shaper that is 5 % slow.
-    "cake-04": (Cell("rrul", "besteffort"), rrul(8.83, 9.29, 1.7, 2.5)),
-    "cake-05": (Cell("rrul", "besteffort"), rrul(9.3, 8.83, 1.7, 2.5)),
-    "cake-06": (Cell("rrul", "besteffort", up=1), rrul(0.73, 9.5, 24.0, 30.0)),
-    "cake-07": (Cell("rrul", "besteffort", up=1), rrul(0.73, 9.5, 8.0, 17.0)),
-    "cake-08": (Cell("rrul", "besteffort", up=1), rrul(0.95, 9.5, 8.0, 12.6)),
-    "cake-c1": (Cell("rrul", "pfifo"), rrul(9.3, 9.3, 2.0, 3.0)),
+    "cake-04": (AXES("rrul", "besteffort"), rrul(8.83, 9.29, 1.7, 2.5)),
+    "cake-05": (AXES("rrul", "besteffort"), rrul(9.3, 8.83, 1.7, 2.5)),
+    "cake-06": (AXES("rrul", "besteffort", up=1), rrul(0.73, 9.5, 24.0, 30.0)),
+    "cake-07": (AXES("rrul", "besteffort", up=1), rrul(0.73, 9.5, 8.0, 17.0)),
+    "cake-08": (AXES("rrul", "besteffort", up=1), rrul(0.95, 9.5, 8.0, 12.6)),
+    "cake-c1": (AXES("rrul", "pfifo"), rrul(9.3, 9.3, 2.0, 3.0)),
     # No mode of isolation but another one works.
-    "cake-09": (Cell("isolation", "flows"), hosts(1 / 4, 1 / 4, 1 / 4, 1 / 4, 1 / 3, 1 / 2)),
-    "cake-10": (Cell("isolation", "flows"), hosts(1 / 4, 1 / 4, 1 / 4, 1 / 4, 1 / 2, 1 / 2)),
-    "cake-11": (Cell("isolation", "source"), hosts(1, 1, 1, 1, 1, 1)),
-    "cake-12": (Cell("isolation", "source"), hosts(1 / 4, 1 / 4, 1 / 4, 1 / 4, 1 / 3, 2 / 3)),
-    "cake-13": (Cell("isolation", "destination"), hosts(1 / 4, 1 / 4, 1 / 4, 1 / 4, 1 / 2, 1 / 2)),
+    "cake-09": (AXES("isolation", "flows"), hosts(1 / 4, 1 / 4, 1 / 4, 1 / 4, 1 / 3, 1 / 2)),
+    "cake-10": (AXES("isolation", "flows"), hosts(1 / 4, 1 / 4, 1 / 4, 1 / 4, 1 / 2, 1 / 2)),
+    "cake-11": (AXES("isolation", "source"), hosts(1, 1, 1, 1, 1, 1)),
+    "cake-12": (AXES("isolation", "source"), hosts(1 / 4, 1 / 4, 1 / 4, 1 / 4, 1 / 3, 2 / 3)),
+    "cake-13": (AXES("isolation", "destination"), hosts(1 / 4, 1 / 4, 1 / 4, 1 / 4, 1 / 2, 1 / 2)),
     # The larger of the two numbers is not taken, but their sum.
-    "cake-14": (Cell("isolation", "triple"), hosts(1 / 5, 1 / 5, 1 / 7, 1 / 7, 1 / 5, 1 / 3)),
+    "cake-14": (AXES("isolation", "triple"), hosts(1 / 5, 1 / 5, 1 / 7, 1 / 7, 1 / 5, 1 / 3)),
     "cake-15": (
-        Cell("isolation", "triple"),
-        dataclasses.replace(hosts(1, 1, 1, 1, 1, 1), up=dict.fromkeys(HOSTS, 1.45)),
+        AXES("isolation", "triple"),
+        hosts(1, 1, 1, 1, 1, 1).replaced(up=dict.fromkeys(HOSTS, 1.45)),
     ),
-    "cake-16": (Cell("diffserv", "fq_codel"), TINS),
-    "cake-17": (Cell("diffserv", "diffserv4"), EVEN),
+    "cake-16": (AXES("diffserv", "fq_codel"), TINS),
+    "cake-17": (AXES("diffserv", "diffserv4"), EVEN),
     # Strict priority: EF takes what it can.
     "cake-18": (
-        Cell("diffserv", "diffserv4"),
+        AXES("diffserv", "diffserv4"),
         tins((0.1, 0.5, 1.2, 7.5), (0.1, 0.5, 1.2, 7.5), (2.4, 18.3, 2.8, 1.0)),
     ),
     # The background tin starves.
     "cake-19": (
-        Cell("diffserv", "diffserv4"),
+        AXES("diffserv", "diffserv4"),
         tins((0.1, 6.1, 1.5, 1.5), (0.1, 6.1, 1.5, 1.5), (2.4, 18.3, 2.8, 4.6)),
     ),
     # CS5 is in the tin of EF, as under diffserv4.
     "cake-20": (
-        Cell("diffserv", "diffserv3"),
+        AXES("diffserv", "diffserv3"),
         tins((0.6, 6.3, 1.2, 1.2), (0.6, 6.3, 1.2, 1.2), (2.7, 19.5, 3.0, 5.2)),
     ),
     "cake-21": (
-        Cell("diffserv", "diffserv4"),
+        AXES("diffserv", "diffserv4"),
         tins((0.6, 4.9, 1.4, 1.4), (0.66, 5.56, 1.53, 1.52), (2.4, 18.3, 2.8, 4.6)),
     ),
-    "cake-22": (Cell("diffserv", "diffserv4"), EVEN),
-    "cake-23": (Cell("diffserv", "besteffort"), TINS),
+    "cake-22": (AXES("diffserv", "diffserv4"), EVEN),
+    "cake-23": (AXES("diffserv", "besteffort"), TINS),
     "cake-24": (
-        Cell("diffserv", "diffserv4", up=1),
+        AXES("diffserv", "diffserv4", up=1),
         tins((0.04, 0.51, 0.08, 0.08), (0.56, 5.78, 1.53, 1.52), (12.3, 20.0, 14.7, 23.3)),
     ),
     "cake-25": (
-        Cell("diffserv", "diffserv4", up=1),
+        AXES("diffserv", "diffserv4", up=1),
         tins((0.04, 0.36, 0.08, 0.23), (0.56, 5.78, 1.53, 1.52), (12.3, 165.0, 14.7, 23.3)),
     ),
-    "cake-26": (Cell("voice", "diffserv4"), voice(8.0, 1.3, 9.0, 0.0)),
-    "cake-27": (Cell("voice", "fq_codel"), voice(9.27, 1.0, 5.0, 86.0)),
-    "cake-28": (Cell("voice", "diffserv4"), voice(8.0, 1.3, 0.8, 12.0)),
-    "cake-29": (Cell("voice", "diffserv4"), voice(9.2, 1.3, 0.8, 0.0)),
-    "cake-30": (Cell("voice", "besteffort"), voice(9.27, 12.0, 200.0, 86.0)),
-    "cake-31": (Cell("acks", "ack_filter", up=1, down=30), rrul(0.44, 24.8, 8.0, 14.0)),
-    "cake-32": (Cell("acks", "besteffort", up=1, down=30), rrul(0.40, 28.4, 8.0, 14.0)),
-    "cake-33": (Cell("acks", "ack_filter", up=1, down=30), rrul(0.39, 27.5, 8.0, 14.0)),
-    "cake-34": (Cell("acks", "ack_filter_aggressive", up=1, down=30), rrul(0.43, 27.5, 8.0, 14.0)),
+    "cake-26": (AXES("voice", "diffserv4"), voice(8.0, 1.3, 9.0, 0.0)),
+    "cake-27": (AXES("voice", "fq_codel"), voice(9.27, 1.0, 5.0, 86.0)),
+    "cake-28": (AXES("voice", "diffserv4"), voice(8.0, 1.3, 0.8, 12.0)),
+    "cake-29": (AXES("voice", "diffserv4"), voice(9.2, 1.3, 0.8, 0.0)),
+    "cake-30": (AXES("voice", "besteffort"), voice(9.27, 12.0, 200.0, 86.0)),
+    "cake-31": (AXES("acks", "ack_filter", up=1, down=30), rrul(0.44, 24.8, 8.0, 14.0)),
+    "cake-32": (AXES("acks", "besteffort", up=1, down=30), rrul(0.40, 28.4, 8.0, 14.0)),
+    "cake-33": (AXES("acks", "ack_filter", up=1, down=30), rrul(0.39, 27.5, 8.0, 14.0)),
+    "cake-34": (AXES("acks", "ack_filter_aggressive", up=1, down=30), rrul(0.43, 27.5, 8.0, 14.0)),
 }
 
 
@@ -239,7 +242,7 @@ def test_the_bounds_of_fig_3_are_a_tenth_around_arithmetic() -> None:
     # By hand: a quantum is 1 over the flows of the busier host. A sends 4 flows, B 2; destination C receives 3.
     busier = {"a_a": 4, "a_b": 4, "a_c1": 4, "a_c2": 4, "b_c": 3, "b_d": 2}
     whole = sum(1 / each for each in busier.values())
-    run = MEASURED[Cell("isolation", "triple")]
+    run = MEASURED[AXES("isolation", "triple")]
     for flow, number in busier.items():
         assert share(run, "up", flow) == pytest.approx(100 / number / whole)
     assert of_host(run, "a") == pytest.approx(100 * 6 / 11)
@@ -249,11 +252,11 @@ def test_the_bounds_of_fig_3_are_a_tenth_around_arithmetic() -> None:
 
 
 def test_the_bottleneck_is_a_shaper_or_a_link() -> None:
-    filtered = Cell("acks", "ack_filter_aggressive", up=1, down=30)
+    filtered = AXES("acks", "ack_filter_aggressive", up=1, down=30)
     assert qdisc(filtered, "up") == "cake bandwidth 1mbit besteffort flows ack-filter-aggressive"
     assert qdisc(filtered, "down") == "cake bandwidth 30mbit besteffort flows"
     assert rate(filtered, "up") == rate(filtered, "down") == "100mbit"
-    other = Cell("rrul", "fq_codel", up=1)
+    other = AXES("rrul", "fq_codel", up=1)
     assert (qdisc(other, "up"), rate(other, "up"), rate(other, "down")) == ("fq_codel", "1mbit", "10mbit")
 
 
@@ -270,16 +273,16 @@ def test_what_can_be_run_is_a_scenario_and_the_rest_says_why(backend: str) -> No
         lacking = Evidence(cells={}, lacks=lambda cell: lacks(cell, backend))  # noqa: B023
         with pytest.raises(Exception, match=f"^it needs {' and '.join(missing)}, which the back end lacks: "):
             lacking.of(cell)
-    assert not lacks(Cell("rrul", "fq_codel"), backend)
+    assert not lacks(AXES("rrul", "fq_codel"), backend)
 
 
 def test_a_cell_needs_what_its_test_is_about(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(cake, "accepted", lambda _backend, **_fields: False)
-    assert lacks(Cell("rrul", "fq_codel")) == ()
-    assert lacks(Cell("rrul", "besteffort")) == (NEEDS_CAKE,)
-    assert lacks(Cell("isolation", "triple")) == (NEEDS_CAKE, NEEDS_HOSTS)
-    assert lacks(Cell("diffserv", "fq_codel")) == (NEEDS_MARKS,)
-    assert lacks(Cell("voice", "diffserv4")) == (NEEDS_CAKE, NEEDS_MARKS)
+    assert lacks(AXES("rrul", "fq_codel")) == ()
+    assert lacks(AXES("rrul", "besteffort")) == (NEEDS_CAKE,)
+    assert lacks(AXES("isolation", "triple")) == (NEEDS_CAKE, NEEDS_HOSTS)
+    assert lacks(AXES("diffserv", "fq_codel")) == (NEEDS_MARKS,)
+    assert lacks(AXES("voice", "diffserv4")) == (NEEDS_CAKE, NEEDS_MARKS)
     monkeypatch.setattr(cake, "accepted", lambda _backend, **_fields: True)
     monkeypatch.setattr(cake, "has_hosts", lambda _backend: True)
     assert not any(lacks(cell) for cell in cells())
@@ -294,9 +297,9 @@ def test_without_the_back_end_s_parts_a_claim_cannot_be_told(monkeypatch: pytest
 
 
 def test_a_filter_that_was_not_at_work_is_not_judged() -> None:
-    without = Cell("acks", "besteffort", up=1, down=30)
+    without = AXES("acks", "besteffort", up=1, down=30)
     changes = {
-        without._replace(scheme=filtered): MEASURED[without] for filtered in ("ack_filter", "ack_filter_aggressive")
+        without.replaced(scheme=filtered): MEASURED[without] for filtered in ("ack_filter", "ack_filter_aggressive")
     }
     for name in ("cake-31", "cake-32", "cake-33", "cake-34"):
         found = judged(name, world(changes))

@@ -31,9 +31,7 @@ from sojourn.papers.flusher.evidence import (
     RENO,
     SLOT_MS,
     WRITTEN,
-    Cell,
     Evidence,
-    Observation,
     active,
     observe,
     passive,
@@ -41,12 +39,13 @@ from sojourn.papers.flusher.evidence import (
 from sojourn.papers.flusher.exhibits import GALLERY
 from sojourn.papers.flusher.judges import JUDGES, bdp, judge, others
 from sojourn.papers.flusher.plan import BETTER, PARTS, Bed, cells
-from sojourn.papers.kit.claims import load
 from sojourn.report.exhibit import verdict, verdicts
 from sojourn.scenario import Flow, Scenario
 from sojourn.scenario_keys import Flusher
 from sojourn.store import frames
 from sojourn.store.run import Run
+from sojourn.study.cell import Cell, Observation
+from sojourn.study.claims import load
 from tests.flusher_world import CONTRARY, FURTHER, world
 
 BED = Bed(profile=dataclasses.replace(papers.paper("flusher").profiles["quick"], duration="60s"))
@@ -123,7 +122,7 @@ def test_the_bed_is_the_thesis_s() -> None:
 
 
 def test_the_longer_of_two_rtts_is_as_long_as_it_is_called() -> None:
-    found = json.loads(BED.scenario(passive(RENO, 10)._replace(scene=PAIR)).normalized())
+    found = json.loads(BED.scenario(passive(RENO, 10).replaced(scene=PAIR)).normalized())
     # 3 ms of the slow link are in its netem.
     assert [flow["rtt"] for flow in found["flows"]] == ["7ms", "97ms"]
 
@@ -209,13 +208,13 @@ def test_a_burst_lifts_the_queue_and_costs_throughput() -> None:
 
 
 def test_the_foreign_flow_is_not_seen() -> None:
-    cell = active(CUBIC, 50)._replace(scene=FOREIGN)
+    cell = active(CUBIC, 50).replaced(scene=FOREIGN)
     flows = run(cell).record["flusher"]["flows"]
     assert [(flow["name"], flow["seen"]) for flow in flows] == [("flow", True), ("foreign", False)]
 
 
 def synthetic(observation: Observation, **changes: Any) -> Observation:
-    return dataclasses.replace(observation, **changes)
+    return observation.replaced(**changes)
 
 
 def judged(evidence: Evidence, number: int) -> dict[str, Any]:

@@ -19,10 +19,10 @@ from zlib import crc32
 import pytest
 
 from sojourn import papers
+from sojourn.papers import by_hand
 from sojourn.papers.good_bad_wifi import pie_steps
-from sojourn.papers.kit import by_hand
-from sojourn.papers.kit.claims import load, stored
-from sojourn.papers.kit.evidence import Evidence
+from sojourn.study.claims import load, stored
+from sojourn.study.evidence import Evidence
 from tests import (
     test_cake_paper,
     test_claims,
@@ -98,7 +98,7 @@ def test_every_function_judges_a_claim_that_has_no_rules() -> None:
 
 
 #: Made-up runs that bear all claims of a paper out, or nearly all, and what judges one of them on other runs.
-WORLDS: dict[str, tuple[Callable[[], Evidence[Any, Any]], Callable[..., dict[str, Any]]]] = {
+WORLDS: dict[str, tuple[Callable[[], Evidence], Callable[..., dict[str, Any]]]] = {
     "good_bad_wifi": (test_claims.world, test_claims.judged),
     "rural": (lambda: test_rural.WORLD, test_rural.judged),
     "wifi_stack": (test_wifi_stack.world, test_wifi_stack.judged),
@@ -116,7 +116,7 @@ def fewer(cell: object, runs: tuple[Any, ...]) -> tuple[Any, ...]:
 def other_seeds(cell: object, runs: tuple[Any, ...]) -> tuple[Any, ...]:
     """Return a cell's runs with seeds that two cells in three do not have."""
     shift = 1000 * (crc32(repr(cell).encode()) % 3)
-    return tuple(dataclasses.replace(run, seed=run.seed + shift) for run in runs)
+    return tuple(run.replaced(seed=run.seed + shift) for run in runs)
 
 
 @pytest.mark.parametrize("change", [fewer, other_seeds])

@@ -11,8 +11,9 @@ import pytest
 
 import sojourn
 from sojourn.errors import SojournError
-from sojourn.papers.good_bad_wifi.observation import BINS, Observation, known, observe
+from sojourn.papers.good_bad_wifi.observation import BINS, known, observe
 from sojourn.store.run import Run
+from sojourn.study.cell import Observation
 from tests.paper_world import RTTS, fairness, voice, web
 from tests.synthetic import DEFAULTS, record
 

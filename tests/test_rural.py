@@ -19,10 +19,9 @@ from sojourn.backends.linux import LinuxBackend
 from sojourn.cli import reproduce
 from sojourn.cli.reproduce import parts_of, profile_of
 from sojourn.errors import ParamError
-from sojourn.papers.kit import exhibits
-from sojourn.papers.kit.claims import load
 from sojourn.papers.rural import plan as rural
 from sojourn.papers.rural.evidence import (
+    AXES,
     CODEL,
     DEFAULT,
     DROPTAIL,
@@ -36,9 +35,7 @@ from sojourn.papers.rural.evidence import (
     SCHEMES,
     SFQ,
     TWO_RTT,
-    Cell,
     Evidence,
-    Observation,
     improvement,
     increase,
     observe,
@@ -49,6 +46,9 @@ from sojourn.papers.rural.plan import PARTS, Bed, cells
 from sojourn.papers.rural.quantities import imp
 from sojourn.papers.rural.satellite import Satellite
 from sojourn.report import Figure
+from sojourn.study import exhibits
+from sojourn.study.cell import Cell, Observation
+from sojourn.study.claims import load
 from tests.conftest import Cli
 
 BED = Bed(profile=papers.paper("rural").profiles["quick"])
@@ -126,11 +126,11 @@ def test_settings_are_compared_seed_by_seed() -> None:
     def of(seed: int, fct_s: float | None) -> Observation:
         return observation(seed=seed, fct_s=fct_s)
 
-    cell = Cell(NS2, CODEL)
+    cell = AXES(NS2, CODEL)
     found = Evidence(
         cells={
-            cell._replace(setting=DEFAULT): (of(1, 40.0), of(2, 50.0), of(3, 10.0)),
-            cell._replace(setting=RURAL): (of(2, 40.0), of(1, 30.0), of(3, None)),
+            cell.replaced(setting=DEFAULT): (of(1, 40.0), of(2, 50.0), of(3, 10.0)),
+            cell.replaced(setting=RURAL): (of(2, 40.0), of(1, 30.0), of(3, None)),
         }
     )
     assert imp(found, cell, "fct") == {2: 20.0, 1: 25.0}
@@ -140,13 +140,13 @@ def test_the_study_has_the_forms_of_ns_2_and_the_bed_those_of_linux_3_14() -> No
     expand = _native.expand_qdisc
     today = Bed(profile=BED.profile, old_kernel=False)
     for cell, preset in (
-        (Cell(NS2, CODEL, DEFAULT), "rural:codel_default_ns2"),
-        (Cell(NS2, FQ_CODEL, RURAL), "rural:fq_codel_ns2"),
-        (Cell(TWO_RTT, CODEL, RURAL, "low", 50, 550), "rural:codel_ns2"),
-        (Cell(EMULATION, FQ_CODEL, DEFAULT), "rural:fq_codel_default"),
-        (Cell(SATELLITE, CODEL, RURAL), "rural:codel"),
-        (Cell(NS2, DROPTAIL), "rural:droptail"),
-        (Cell(SATELLITE, SFQ), "rural:sfq"),
+        (AXES(NS2, CODEL, DEFAULT), "rural:codel_default_ns2"),
+        (AXES(NS2, FQ_CODEL, RURAL), "rural:fq_codel_ns2"),
+        (AXES(TWO_RTT, CODEL, RURAL, "low", 50, 550), "rural:codel_ns2"),
+        (AXES(EMULATION, FQ_CODEL, DEFAULT), "rural:fq_codel_default"),
+        (AXES(SATELLITE, CODEL, RURAL), "rural:codel"),
+        (AXES(NS2, DROPTAIL), "rural:droptail"),
+        (AXES(SATELLITE, SFQ), "rural:sfq"),
     ):
         assert expand(today.qdisc(cell), 1_000_000) == expand(preset, 1_000_000)
         old = cell.experiment in (EMULATION, SATELLITE) and cell.scheme in SCHEMES
@@ -155,7 +155,7 @@ def test_the_study_has_the_forms_of_ns_2_and_the_bed_those_of_linux_3_14() -> No
 
 
 def test_the_two_downloads_have_paths_of_their_own() -> None:
-    scenario = BED.scenario(Cell(TWO_RTT, CODEL, RURAL, "low", 50, 550))
+    scenario = BED.scenario(AXES(TWO_RTT, CODEL, RURAL, "low", 50, 550))
     assert [(one.name, one.rtt) for one in scenario.downloads] == [("file_1", "50ms"), ("file_2", "550ms")]
     assert scenario.flows == ()
 
@@ -189,7 +189,7 @@ def test_what_is_observed_is_what_the_record_says() -> None:
     assert found.files == len(times) > 0
     assert found.fct_s == pytest.approx(sum(times) / len(times) / 1000)
     assert found.ping_ms is None
-    echoed = sojourn.run(BED.scenario(Cell(EMULATION, CODEL, DEFAULT)), duration="20s")
+    echoed = sojourn.run(BED.scenario(AXES(EMULATION, CODEL, DEFAULT)), duration="20s")
     observed = observe(echoed, 300)
     assert observed.thin_ms is None
     assert observed.ping_ms == pytest.approx(echoed.summary["rtt_ms"]["mean"] - 300)
@@ -405,7 +405,7 @@ def experiment(name: str, *schemes: str, **fields: Any) -> Which:
 
 def alike(cell: Cell) -> dict[str, Any]:
     """Return what a run of the other bed would have, so that nothing differs."""
-    return picture(cell._replace(experiment=NS2))
+    return picture(cell.replaced(experiment=NS2))
 
 
 #: For each claim that is judged from runs: where they are changed, and to what, so that it must fail.

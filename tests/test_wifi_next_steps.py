@@ -11,15 +11,16 @@ import pytest
 
 from sojourn import papers
 from sojourn.errors import SojournError
-from sojourn.papers.kit.claims import Claim, load
-from sojourn.papers.kit.rules import Reader, Rule
-from sojourn.papers.wifi_next_steps.evidence import QUANTITIES, Cell, Evidence, Observation, each, observe
+from sojourn.papers.wifi_next_steps.evidence import AXES, QUANTITIES, Evidence, each, observe
 from sojourn.papers.wifi_next_steps.exhibits import GALLERY
 from sojourn.papers.wifi_next_steps.judges import JUDGES
 from sojourn.papers.wifi_next_steps.plan import PARTS, Bed, crowd, plan
 from sojourn.papers.wifi_next_steps.texts import filled, texts
 from sojourn.plots import next_steps as plots
 from sojourn.store.run import Run
+from sojourn.study.cell import Cell, Observation
+from sojourn.study.claims import Claim, load
+from sojourn.study.rules import Reader, Rule
 from tests.conftest import Cli
 
 BED = Bed(profile=papers.paper("wifi-next-steps").profiles["quick"])
@@ -27,7 +28,7 @@ REPEATS = 4
 
 
 def scenario(part: str, option: str, load: str) -> dict[str, Any]:
-    found = next(one for cell, one in BED.cells() if cell == Cell(part, option, load))
+    found = next(one for cell, one in BED.cells() if cell == AXES(part, option, load))
     plain = json.loads(found.to_json())
     assert isinstance(plain, dict)
     return plain
@@ -155,8 +156,8 @@ def compared(claim: Claim) -> Iterator[tuple[Rule, Cell, Cell | None]]:
     for turn in reader.loops(claim.for_, {"part": claim.part}):
         for rule in claim.checks:
             fields = reader.fields({**reader.fields({}, claim.cell, turn), **turn}, rule.at, turn)
-            other = None if rule.over is None else Cell(**reader.fields(fields, rule.over, turn))
-            yield rule, Cell(**fields), other
+            other = None if rule.over is None else AXES(**reader.fields(fields, rule.over, turn))
+            yield rule, AXES(**fields), other
 
 
 def world(claim: Claim, *, good: bool) -> Evidence:
@@ -185,7 +186,7 @@ def made_up(name: str, *, good: bool) -> dict[str, Any]:
     (claim,) = (claim for claim in ALL if claim.id == name)
     if name == "wnx-13":
         runs = tuple(observation({"time.guest": CAP[good] + 0.01 * number}, number) for number in range(REPEATS))
-        evidence = Evidence(cells={Cell("policies", "guests at most 20 %", "down"): runs})
+        evidence = Evidence(cells={AXES("policies", "guests at most 20 %", "down"): runs})
     else:
         found = list(compared(claim))
         shared = {at for _, at, _ in found} & {other for _, _, other in found}
@@ -224,20 +225,20 @@ def test_without_runs_nothing_can_be_told() -> None:
 def test_marks_become_numbers_and_differences() -> None:
     evidence = Evidence(
         cells={
-            Cell("dense", "a, 1", "8"): (
+            AXES("dense", "a, 1", "8"): (
                 observation({"ping_ms": 9.0, "jain": 0.5}, 1),
                 observation({"ping_ms": 11.0, "jain": 0.6}, 2),
             ),
-            Cell("dense", "b", "8"): (observation({"ping_ms": 40.0}, 1), observation({"ping_ms": 40.0}, 2)),
-            Cell("dense", "none", "8"): (observation({"ping_ms": 0.0}),),
+            AXES("dense", "b", "8"): (observation({"ping_ms": 40.0}, 1), observation({"ping_ms": 40.0}, 2)),
+            AXES("dense", "none", "8"): (observation({"ping_ms": 0.0}),),
         }
     )
     text = "A {ping_ms|a, 1|8}, {ping_ms|a, 1|8|b|8}\nand {jain|a, 1|8}, {ping_ms|c|8}, {ping_ms|b|8|none|8}."
     assert filled(text, "dense", evidence) == "A 10.0 ms, -75 % and 0.5500, (no data), (no data)."
     with pytest.raises(SojournError, match="there are no runs of dense: c, 8"):
-        each(evidence, Cell("dense", "c", "8"), "ping_ms")
+        each(evidence, AXES("dense", "c", "8"), "ping_ms")
     with pytest.raises(SojournError, match="dense: b, 8 has the quantity"):
-        each(evidence, Cell("dense", "b", "8"), "jain")
+        each(evidence, AXES("dense", "b", "8"), "jain")
 
 
 def test_every_mark_and_check_names_a_cell_of_the_plan_and_a_quantity() -> None:
@@ -286,7 +287,7 @@ def test_axes_of_wide_ranges_are_logarithmic() -> None:
 def test_a_real_run_has_what_the_part_shows() -> None:
     from sojourn import api
 
-    found = next(one for cell, one in BED.cells() if cell == Cell("policies", "guests at most 20 %", "down"))
+    found = next(one for cell, one in BED.cells() if cell == AXES("policies", "guests at most 20 %", "down"))
     numbers = observe(api.run(found)).numbers
     assert numbers["time.guest"] == pytest.approx(20.0, abs=1.0)
 

@@ -12,11 +12,10 @@ import numpy as np
 import pytest
 
 from sojourn import papers
-from sojourn.papers.kit.claims import load
-from sojourn.papers.kit.execute import Means
 from sojourn.papers.wifi_stack import by_hand, exhibits
 from sojourn.papers.wifi_stack.evidence import (
     AIRTIME,
+    AXES,
     DEPTHS,
     EQUAL,
     FIFO,
@@ -37,9 +36,7 @@ from sojourn.papers.wifi_stack.evidence import (
     UDP,
     VOICE_BE,
     VOICE_VO,
-    Cell,
     Evidence,
-    Observation,
     StationObservation,
     VoiceObservation,
     observe,
@@ -47,6 +44,9 @@ from sojourn.papers.wifi_stack.evidence import (
 from sojourn.papers.wifi_stack.judges import JUDGES
 from sojourn.papers.wifi_stack.plan import PARTS, Bed, cells, processor_time
 from sojourn.plots import wifi as plots
+from sojourn.study.cell import Cell, Observation
+from sojourn.study.claims import load
+from sojourn.study.plan import Means
 from tests.conftest import Cli
 
 BED = Bed(profile=papers.paper("wifi-stack").profiles["quick"])
@@ -122,7 +122,7 @@ def three(scheme: str, seed: int, *, udp: bool) -> Observation:
 def small(one: Cell, seed: int) -> Observation:
     """Return a run of another cell."""
     near = 1 + 0.002 * (seed % 3)
-    name, scheme = one
+    name, scheme = one.values
     if name in (EQUAL, SHAPED):
         stations = {f"fast{number}": station() for number in (1, 2, 3)}
         ms = 25.0 if name == EQUAL else 6.0
@@ -186,19 +186,19 @@ def judged(name: str, evidence: Evidence) -> dict[str, Any]:
 
 def pings(scheme: str, factor: float, *names: str, experiment: str = TCP) -> Callable[[Cell, Observation], Observation]:
     def change(one: Cell, run: Observation) -> Observation:
-        if one != Cell(experiment, scheme):
+        if one != AXES(experiment, scheme):
             return run
         chosen = names or tuple(run.ping_ms)
-        return replace(run, ping_ms={n: v * (factor if n in chosen else 1) for n, v in run.ping_ms.items()})
+        return run.replaced(ping_ms={n: v * (factor if n in chosen else 1) for n, v in run.ping_ms.items()})
 
     return change
 
 
 def goodput(scheme: str, factor: float, *, experiment: str = TCP) -> Callable[[Cell, Observation], Observation]:
     def change(one: Cell, run: Observation) -> Observation:
-        if one != Cell(experiment, scheme):
+        if one != AXES(experiment, scheme):
             return run
-        return replace(run, goodput={name: value * factor for name, value in run.goodput.items()})
+        return run.replaced(goodput={name: value * factor for name, value in run.goodput.items()})
 
     return change
 
@@ -207,25 +207,25 @@ def stations(
     experiment: str, scheme: str, names: tuple[str, ...] = ("fast1",), **changed: Any
 ) -> Callable[[Cell, Observation], Observation]:
     def change(one: Cell, run: Observation) -> Observation:
-        if one != Cell(experiment, scheme):
+        if one != AXES(experiment, scheme):
             return run
-        return replace(run, stations={n: replace(v, **changed) if n in names else v for n, v in run.stations.items()})
+        return run.replaced(stations={n: replace(v, **changed) if n in names else v for n, v in run.stations.items()})
 
     return change
 
 
 def losses(experiment: str, **loss: float) -> Callable[[Cell, Observation], Observation]:
     def change(one: Cell, run: Observation) -> Observation:
-        return replace(run, loss={**run.loss, **loss}) if one == Cell(experiment, FQ_MAC) else run
+        return run.replaced(loss={**run.loss, **loss}) if one == AXES(experiment, FQ_MAC) else run
 
     return change
 
 
 def voices(experiment: str, **changed: Any) -> Callable[[Cell, Observation], Observation]:
     def change(one: Cell, run: Observation) -> Observation:
-        if one != Cell(experiment, FQ_MAC):
+        if one != AXES(experiment, FQ_MAC):
             return run
-        return replace(run, voices={name: replace(voice, **changed) for name, voice in run.voices.items()})
+        return run.replaced(voices={name: replace(voice, **changed) for name, voice in run.voices.items()})
 
     return change
 
@@ -337,7 +337,7 @@ def test_every_cell_of_the_plan_is_a_scenario_that_the_simulator_takes() -> None
 
 def test_cells_are_of_the_kind_that_their_claims_need() -> None:
     def of(experiment: str, scheme: str = FQ_MAC) -> dict[str, Any]:
-        found = json.loads(BED.scenario(Cell(experiment, scheme)).to_json())
+        found = json.loads(BED.scenario(AXES(experiment, scheme)).to_json())
         assert isinstance(found, dict)
         return found
 

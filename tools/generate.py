@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from sojourn import _native, papers
-from sojourn.papers.kit import claims
+from sojourn.study import claims
 from tools import pages
 
 ROOT = Path(__file__).resolve().parents[1]

@@ -5,14 +5,14 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from sojourn.papers.kit import evidence as kit
 from sojourn.record import PathRttRecord, SeriesRecord
 from sojourn.store.run import Run
+from sojourn.study import evidence as kit
+from sojourn.study.cell import Axes, Cell, Observation
 
 RENO, CUBIC = TCPS = ("reno", "cubic")
 BASES_MS = (10, 50, 100)
@@ -44,51 +44,38 @@ FLOOR_MS = 50.0
 RANKS = np.linspace(0.0, 1.0, 201)
 
 
-class Cell(NamedTuple):
-    """What is repeated.
+def _words(cell: Cell) -> str:
+    queue = f"{cell.buffer} packets" if cell.queue == FIFO else cell.queue
+    flusher = f"{cell.reading} {cell.threshold:g}" if cell.active else "passive"
+    more = "".join(f", {word}" for word in (cell.variant, "" if cell.scene == ONE else cell.scene) if word)
+    return f"{cell.tcp} {cell.base} ms, {queue}, {flusher}{more}"
 
-    Attributes
-    ----------
-    tcp, base, buffer
-        Congestion control, base RTT (ms), packets of the bottleneck's queue (an AQM has 1000).
-    queue
-        Discipline of the bottleneck.
-    reading, active
-        How the flusher decides, and whether it sends.
-    threshold
-        Of the flusher; 0 for one whose threshold does not matter.
-    variant
-        What else differs: `""`, or a key of `sojourn.papers.flusher.plan.VARIANTS`.
-    scene
-        The flows.
-    """
 
-    tcp: str
-    base: int
-    buffer: int = 100
-    queue: str = FIFO
-    reading: str = DESCRIBED
-    active: bool = False
-    threshold: float = 0.0
-    variant: str = ""
-    scene: str = ONE
-
-    def words(self) -> str:
-        """Return the cell in words."""
-        queue = f"{self.buffer} packets" if self.queue == FIFO else self.queue
-        flusher = f"{self.reading} {self.threshold:g}" if self.active else "passive"
-        more = "".join(f", {word}" for word in (self.variant, "" if self.scene == ONE else self.scene) if word)
-        return f"{self.tcp} {self.base} ms, {queue}, {flusher}{more}"
+#: Congestion control, base RTT (ms), packets of the bottleneck's queue (an AQM has 1000), and its discipline; how the
+#: flusher decides, whether it sends, and its threshold (0 where it does not matter); what else differs, `""` or a key
+#: of `sojourn.papers.flusher.plan.VARIANTS`; and the flows.
+AXES = Axes(
+    "tcp",
+    "base",
+    buffer=100,
+    queue=FIFO,
+    reading=DESCRIBED,
+    active=False,
+    threshold=0.0,
+    variant="",
+    scene=ONE,
+    words=_words,
+)
 
 
 def passive(tcp: str, base: int, buffer: int = 100, *, queue: str = FIFO) -> Cell:
     """Return a cell in which the flusher only looks."""
-    return Cell(tcp, base, buffer, queue)
+    return AXES(tcp, base, buffer, queue)
 
 
 def active(tcp: str, base: int, buffer: int = 100, threshold: float = RECOMMENDED, *, reading: str = DESCRIBED) -> Cell:
     """Return a cell with a flusher before a FIFO."""
-    return Cell(tcp, base, buffer, FIFO, reading, True, threshold)
+    return AXES(tcp, base, buffer, FIFO, reading, True, threshold)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -107,14 +94,19 @@ class Course:
     drops: NDArray[np.float64]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Observation:
-    """What is kept of a run.
+Quantity = Callable[[Observation], "float | None"]
 
-    Attributes
-    ----------
-    seed
-        Of the run.
+
+def at_rank(run: Observation, rank: float) -> float:
+    """Return the round-trip time at a rank between 0 and 1, ms."""
+    return float(np.interp(rank, RANKS, run.rtt))
+
+
+def observe(run: Run, cell: Cell) -> Observation:
+    """Return what is kept of a run; the first flow is the measured one.
+
+    The values of the observation:
+
     rtt
         The flow's round-trip time by synthetic packet pairs at each of `RANKS`, ms.
     mean, std, least, most
@@ -161,45 +153,6 @@ class Observation:
     course
         The run over time.
     """
-
-    seed: int
-    rtt: NDArray[np.float64]
-    mean: float
-    std: float
-    least: float
-    most: float
-    mbit: float
-    flow_mbit: tuple[float, ...]
-    per_second: NDArray[np.float64]
-    cwnd: float
-    halvings: int
-    flushes: tuple[float, ...]
-    forced: tuple[float, ...]
-    packets: int
-    at_flush: tuple[float, ...]
-    reaction_ms: tuple[float, ...]
-    near_flush: float | None
-    peaks: int
-    flusher_rtt: NDArray[np.float64] | None
-    sender_rtt: NDArray[np.float64]
-    spikes: float
-    flusher_most: float
-    drop_rise: float | None
-    after: tuple[NDArray[np.float64], NDArray[np.float64]] | None
-    together: float | None
-    course: Course
-
-
-Quantity = Callable[[Observation], "float | None"]
-
-
-def at_rank(run: Observation, rank: float) -> float:
-    """Return the round-trip time at a rank between 0 and 1, ms."""
-    return float(np.interp(rank, RANKS, run.rtt))
-
-
-def observe(run: Run, cell: Cell) -> Observation:
-    """Return what is kept of a run; the first flow is the measured one."""
     record = run.record
     head, series = record["flusher"], record["series"]
     flow = record["flows"][0]
@@ -382,7 +335,7 @@ def _together(series: SeriesRecord) -> float | None:
 
 
 #: What was run, on one emulator.
-Evidence = kit.Evidence[Cell, Observation]
+Evidence = kit.Evidence
 
 
 def mean(run: Observation) -> float:

@@ -21,6 +21,7 @@ from sojourn.interop.canonical import seconds
 from sojourn.record import FlowRecord, Record, SeriesRecord
 from sojourn.stats.fetches import unfinished_s
 from sojourn.store.run import Run
+from sojourn.study.cell import Observation
 
 Array = NDArray[np.float32]
 T = TypeVar("T")
@@ -177,14 +178,25 @@ class PageObservation:
     look_ups: Array
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Observation:
-    """One run.
+def known(value: T | None, run: Observation, what: str) -> T:
+    """Return a value that the record tells.
 
-    Attributes
-    ----------
-    seed
-        Of the run.
+    Raises
+    ------
+    SojournError
+        If it does not.
+    """
+    if value is None:
+        message = f"the run with seed {run.seed} has no {what}"
+        raise SojournError(message)
+    return value
+
+
+def observe(run: Run) -> Observation:
+    """Reduce a run to what claims need.
+
+    The values of the observation:
+
     duration_s
         Measured window.
     goodput_up, goodput_down
@@ -209,45 +221,6 @@ class Observation:
     pages
         The page that was fetched.
     """
-
-    seed: int
-    duration_s: float
-    goodput_up: float
-    goodput_down: float
-    latency_ms: float | None
-    flows: tuple[FlowObservation, ...]
-    up: DirectionObservation
-    down: DirectionObservation
-    probe_mbit: float | None
-    collisions: tuple[tuple[str, str], ...]
-    before_ms: float | None
-    curve_ms: Array
-    settled_ms: float | None
-    voice: VoiceObservation | None
-    pages: PageObservation | None
-
-    @property
-    def ends(self) -> tuple[DirectionObservation, DirectionObservation]:
-        """Both directions of the bottleneck."""
-        return self.up, self.down
-
-
-def known(value: T | None, run: Observation, what: str) -> T:
-    """Return a value that the record tells.
-
-    Raises
-    ------
-    SojournError
-        If it does not.
-    """
-    if value is None:
-        message = f"the run with seed {run.seed} has no {what}"
-        raise SojournError(message)
-    return value
-
-
-def observe(run: Run) -> Observation:
-    """Reduce a run to what claims need."""
     record = run.record
     duration_s = float(record["cost"]["sim_s"])
     scenario = record.get("scenario", {})

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from statistics import fmean
-from typing import Any, NamedTuple
+from typing import Any
 
-from sojourn.papers.kit import evidence as kit
 from sojourn.stats.jain import jain
 from sojourn.store.run import Run
+from sojourn.study import evidence as kit
+from sojourn.study.cell import Axes, Cell, Observation
 
 #: Quantities by name, of all stations unless `NAME.STATION` says of which: what they are, unit, decimals.
 QUANTITIES: dict[str, tuple[str, str, int]] = {
@@ -35,32 +35,16 @@ QUANTITIES: dict[str, tuple[str, str, int]] = {
 }
 
 
-class Cell(NamedTuple):
-    """What is repeated: an option of the access point under a load, in one part of the page."""
-
-    part: str
-    option: str
-    load: str
-
-    def words(self) -> str:
-        """Return the cell in words."""
-        return f"{self.part}: {self.option}, {self.load}"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Observation:
-    """What is kept of a run: a number for each quantity that it has one for."""
-
-    seed: int
-    numbers: Mapping[str, float]
+#: A part of the page, an option of the access point, and its load.
+AXES = Axes("part", "option", "load", words=lambda cell: f"{cell.part}: {cell.option}, {cell.load}")
 
 
 #: What was run.
-Evidence = kit.Evidence[Cell, Observation]
+Evidence = kit.Evidence
 
 
 def each(evidence: Evidence, cell: Cell, quantity: str) -> list[float]:
-    """Return a quantity of each repeat that has it; raises as `sojourn.papers.kit.evidence.Evidence.each`."""
+    """Return a quantity of each repeat that has it; raises as `sojourn.study.evidence.Evidence.each`."""
     return evidence.each(cell, lambda run: run.numbers.get(quantity))
 
 

@@ -5,16 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from statistics import fmean
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from sojourn.errors import SojournError
-from sojourn.papers.kit import evidence as kit
 from sojourn.record import ProbeRecord, Record, WifiStationRecord
 from sojourn.stats.mos import mos_of_stream
 from sojourn.store.run import Run
+from sojourn.study import evidence as kit
+from sojourn.study.cell import Axes, Observation
 
 #: The schemes of seed 002 section 3.2, in the order of its figures.
 FIFO, FQ_CODEL, FQ_MAC, AIRTIME = SCHEMES = ("fifo", "fq_codel", "fq_mac", "airtime")
@@ -38,15 +39,8 @@ STREAMS = 16
 Array = NDArray[np.float64]
 
 
-class Cell(NamedTuple):
-    """What is repeated: an experiment under a scheme of the access point."""
-
-    experiment: str
-    scheme: str
-
-    def words(self) -> str:
-        """Return the cell in words."""
-        return f"{self.experiment} under {self.scheme}"
+#: An experiment, and the scheme of the access point.
+AXES = Axes("experiment", "scheme", words=lambda cell: f"{cell.experiment} under {cell.scheme}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -97,13 +91,34 @@ class VoiceObservation:
     mos: float | None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Observation:
-    """What is kept of a run.
+Quantity = Callable[[Observation], float]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Evidence(kit.Evidence):
+    """What was run.
 
     Attributes
     ----------
-    seed, duration_s
+    cpu_ns
+        By scheme, processor time for each packet of runs of the same traffic, in the order in which they alternated.
+    """
+
+    cpu_ns: Mapping[str, tuple[float, ...]] = field(default_factory=dict)
+
+
+def pooled_ping(evidence: Evidence, experiment: str, scheme: str, stations: tuple[str, ...]) -> Array:
+    """Return the round-trip times of all repeats (ms)."""
+    runs = evidence.of(AXES(experiment, scheme))
+    return np.concatenate([run.ping_ms[name] for run in runs for name in stations if name in run.ping_ms])
+
+
+def observe(run: Run) -> Observation:
+    """Return what is kept of a run in a cell.
+
+    The values of the observation:
+
+    duration_s
         Of the run.
     stations
         By name.
@@ -118,42 +133,6 @@ class Observation:
     collisions, transmissions
         Of the medium.
     """
-
-    seed: int
-    duration_s: float
-    stations: Mapping[str, StationObservation]
-    goodput: Mapping[str, float]
-    loss: Mapping[str, float]
-    ping_ms: Mapping[str, Array]
-    voices: Mapping[str, VoiceObservation]
-    collisions: int
-    transmissions: int
-
-
-Quantity = Callable[[Observation], float]
-
-
-@dataclass(frozen=True, kw_only=True)
-class Evidence(kit.Evidence[Cell, Observation]):
-    """What was run.
-
-    Attributes
-    ----------
-    cpu_ns
-        By scheme, processor time for each packet of runs of the same traffic, in the order in which they alternated.
-    """
-
-    cpu_ns: Mapping[str, tuple[float, ...]] = field(default_factory=dict)
-
-
-def pooled_ping(evidence: Evidence, experiment: str, scheme: str, stations: tuple[str, ...]) -> Array:
-    """Return the round-trip times of all repeats (ms)."""
-    runs = evidence.of(Cell(experiment, scheme))
-    return np.concatenate([run.ping_ms[name] for run in runs for name in stations if name in run.ping_ms])
-
-
-def observe(run: Run) -> Observation:
-    """Return what is kept of a run in a cell."""
     record = run.record
     wifi = record["wifi"]
     where = {one["name"]: one.get("station") for one in record["scenario"]["probes"]}
