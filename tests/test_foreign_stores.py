@@ -226,7 +226,7 @@ def test_every_record_that_is_written_is_read(experiment: str, tmp_path: Path) -
     store = RunStore(tmp_path)
     store.add("0" * 32, head, series)
     stored = store.get("0" * 32)
-    assert stored.record["series"] == json.loads(text)["series"]
+    assert stored.record.series == json.loads(text)["series"]
 
 
 def stored_series(scenario: Scenario) -> tuple[bytes, int]:
@@ -344,8 +344,8 @@ def test_a_damaged_record_is_read_or_refused(seed: int) -> None:
     except SojournError:
         return
     assert run.series.height > 0
-    assert run.flows.height == len(run.record["flows"])
-    assert isinstance(run.summary["goodput_up_mbit"], float | int)
+    assert run.flows.height == len(run.record.flows)
+    assert isinstance(run.summary.goodput_up_mbit, float | int)
 
 
 RECORD = _native.run(api.build("voip_rrul", duration="1s", rate="2mbit").normalized())

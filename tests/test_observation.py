@@ -25,20 +25,20 @@ def test_observation_agrees_with_the_record_of_a_run() -> None:
     run = sojourn.run("rrul", qdisc="gbw:codel", up="1mbit", down="10mbit", rtt="50ms", seed=5, duration="40s")
     found = observe(run)
     assert (found.seed, found.duration_s) == (5, 40.0)
-    assert found.goodput_up == run.summary["goodput_up_mbit"]
-    assert found.latency_ms == run.summary["induced_latency_ms"]
+    assert found.goodput_up == run.summary.goodput_up_mbit
+    assert found.latency_ms == run.summary.induced_latency_ms
     assert [flow.name for flow in found.flows] == run.flows["name"].to_list()
     assert all(flow.payload_remainder is not None and flow.payload_remainder < 0.01 for flow in found.flows)
     assert (found.down.rate_mbit, found.up.rate_mbit) == (10.0, 1.0)
     assert found.before_ms == pytest.approx(50.0, abs=2.0)
     # The start-up, and what comes after it, together are all samples of the run.
-    probes = run.record["series"]["rtt"].values()
-    samples = [rtt for one in probes for t, rtt in zip(one["t_s"], one["rtt_ms"], strict=True) if t >= 30 and rtt]
+    probes = run.record.series.rtt.values()
+    samples = [rtt for one in probes for t, rtt in zip(one.t_s, one.rtt_ms, strict=True) if t >= 30 and rtt]
     assert found.settled_ms == pytest.approx(np.mean(samples))
     first = [
         rtt
         for one in probes
-        for t, rtt in zip(one["t_s"], one["rtt_ms"], strict=True)
+        for t, rtt in zip(one.t_s, one.rtt_ms, strict=True)
         if 0 <= t < 0.2 and rtt is not None
     ]
     assert found.curve_ms[0] == pytest.approx(np.mean(first))

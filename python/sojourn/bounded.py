@@ -2,7 +2,7 @@
 
 Whatever is read is bounded before memory or time is spent on it: bytes of a file and of what is packed in it, depth and
 number of the values of a text, digits of a number. What is refused is refused in one sentence, which names the file
-and what is wrong with it. What the values mean is for the reader to check (`sojourn.shape`).
+and what is wrong with it. What the values mean is for the reader to check (`sojourn.schema`).
 """
 
 from __future__ import annotations
@@ -171,8 +171,7 @@ def _parse(text: str | bytes, refuse: Refuse, constant: Callable[[str], None], *
     try:
         if isinstance(text, bytes):
             text = text.decode(json.detect_encoding(text), "surrogatepass")
-        if sum(map(text.count, ",[{")) > MOST_VALUES:
-            refuse(f"it holds more than {MOST_VALUES} values")
+        check_count(text, refuse)
         found = json.loads(text, parse_constant=constant)
     except RecursionError:
         refuse(_DEEP)
@@ -190,6 +189,12 @@ def _parse(text: str | bytes, refuse: Refuse, constant: Callable[[str], None], *
     elif depth(found) > MOST_DEPTH:
         refuse(_DEEP)
     return found
+
+
+def check_count(text: str, refuse: Refuse) -> None:
+    """Refuse a JSON text of more values than are taken."""
+    if sum(map(text.count, ",[{")) > MOST_VALUES:
+        refuse(f"it holds more than {MOST_VALUES} values")
 
 
 _DEEP = f"it is nested more than {MOST_DEPTH} deep"
@@ -298,6 +303,21 @@ def depth(found: Any) -> int:
         level = inner
         deep += 1
     return deep
+
+
+def shown(value: Any) -> str:
+    """Return a value in a few words, for messages."""
+    match value:
+        case dict():
+            return "an object"
+        case list():
+            return f"a list of {len(value)}"
+        case None:
+            return "null"
+        case bool():
+            return str(value).lower()
+    plain = repr(value)
+    return plain if len(plain) <= 60 else f"{plain[:57]}..."
 
 
 def unpack_zlib(data: bytes, most: int) -> bytes | None:

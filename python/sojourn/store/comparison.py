@@ -55,7 +55,7 @@ class Comparison:
         body = {
             "format": "sojourn-compare/1",
             "experiment": self.experiment,
-            "backend": first["backend"],
+            "backend": first.backend,
             "seeds": [run.seed for run in self.cells[0].runs],
             "disciplines": [self._discipline(cell) for cell in self.cells],
             "differences": self.pairs.drop("link").to_dicts(),
@@ -66,7 +66,7 @@ class Comparison:
         from sojourn.frame_library import pl
 
         rows = self.summary.filter((pl.col("qdisc") == cell.qdisc) & (pl.col("link") == cell.link))
-        scenario = cell.runs[0].record["scenario"]
+        scenario = cell.runs[0].record.scenario
         return {
             "qdisc": cell.qdisc,
             "link": cell.link,

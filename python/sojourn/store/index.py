@@ -154,7 +154,7 @@ def load(path: Path, store: Path | None = None) -> Results:
         )
     if (path / "run.json").is_file():
         cell = load_run(path / "run.json")
-        comparison = Comparison(experiment=cell.runs[0].record["scenario"]["experiment"], cells=(cell,))
+        comparison = Comparison(experiment=cell.runs[0].record.scenario["experiment"], cells=(cell,))
         return Results(title=comparison.experiment, comparison=comparison, command=f"sojourn run ({path}/run.json)")
     message = f"{path} holds no results: neither index.json nor run.json is there"
     raise SojournError(message)
@@ -208,10 +208,10 @@ def load_run(path: Path) -> Cell:
         If it is not a record, or cannot be read.
     """
     run = Run.parse(bounded.read_text(path), str(path))
-    if "stored" in run.record:
+    if run.record.stored is not None:
         folder = path.resolve().parent
         run = RunStore(folder.parent).get(folder.name)
-    scenario = run.record["scenario"]
+    scenario = run.record.scenario
     return Cell(link=link_name(scenario["down"], scenario["up"]), qdisc=label_of(scenario), runs=(run,))
 
 

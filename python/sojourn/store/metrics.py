@@ -44,7 +44,7 @@ def runs(cells: Iterable[Cell]) -> pl.DataFrame:
 def metrics_of(run: Run) -> dict[str, Any]:
     """Return the summary of a run, flat: quantiles of the round-trip time as `rtt_median_ms` and so on."""
     summary = run.summary
-    rtt = {f"rtt_{name}_ms": value for name, value in summary["rtt_ms"].items()}
+    rtt = {f"rtt_{name}_ms": value for name, value in summary.rtt_ms.items()}
     return {**summary, **rtt, **_voice(run.voices)}
 
 
@@ -61,12 +61,12 @@ def metric_names() -> list[str]:
 
 def _voice(streams: Sequence[ProbeRecord]) -> dict[str, float]:
     """Return mean delay and loss of all voice streams of a run, if there are any."""
-    arrived = sum(stream["delay_ms"]["count"] for stream in streams)
-    sent = sum(stream["sent"] for stream in streams)
+    arrived = sum(stream.delay_ms.count for stream in streams)
+    sent = sum(stream.sent for stream in streams)
     found = {}
     if arrived > 0:
         found["voip_delay_ms"] = (
-            sum((one["delay_ms"]["mean"] or 0.0) * one["delay_ms"]["count"] for one in streams) / arrived
+            sum((one.delay_ms.mean or 0.0) * one.delay_ms.count for one in streams) / arrived
         )
     if sent > 0:
         found["voip_loss"] = 1 - arrived / sent

@@ -45,12 +45,12 @@ class Run:
     @property
     def summary(self) -> Summary:
         """Goodput (Mbit/s), induced latency (ms), probe loss, fairness, and statistics of the round-trip time."""
-        return self.record["summary"]
+        return self.record.summary
 
     @property
     def seed(self) -> int:
         """The seed of the run."""
-        return self.record["seed"]
+        return self.record.seed
 
     @property
     def voices(self) -> list[ProbeRecord]:
@@ -123,4 +123,4 @@ def check_format(plain: dict[str, Any], source: str) -> None:
 
 def voices_in(record: Record) -> list[ProbeRecord]:
     """Return what a record says of each voice stream."""
-    return [probe for probe in record["probes"] if probe.get("kind") == "voip"]
+    return [probe for probe in record.probes if probe.kind == "voip"]

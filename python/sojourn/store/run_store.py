@@ -135,11 +135,11 @@ class RunStore:
             message = f"run {folder} is not the run of its name, but {head.stored['id']!r}: move it away"
             raise SojournError(message)
         record = head.record
-        if scenario is not None and json.loads(scenario) != record["scenario"]:
+        if scenario is not None and json.loads(scenario) != record.scenario:
             message = f"run {folder} is not the run of its name, but of another scenario: move it away"
             raise SojournError(message)
         voiced = bool(voices_in(record))
-        return StoredRun(folder=folder, summary=record["summary"], seed=int(record["seed"]), voiced=voiced)
+        return StoredRun(folder=folder, summary=record.summary, seed=int(record.seed), voiced=voiced)
 
     def made(self, job: Job, summary: Summary) -> StoredRun:
         """Return the run of a job that was just written, of which so much is known."""

@@ -28,16 +28,16 @@ def measures(record: Record, direction: Direction) -> Measures:
     The utilisation is what left the queue over rate times duration. It can
     be above 1 by the depth of the rate limiter's bucket.
     """
-    scenario = record["scenario"]
-    end = record["bottleneck"][direction]
-    drops = sum(end["drops"].values())
-    thin = [mean for flow in record["flows"] if "writes" in flow and (mean := flow["sojourn_ms"]["mean"]) is not None]
+    scenario = record.scenario
+    end = record.bottleneck[direction]
+    drops = sum(end.drops.values())
+    thin = [mean for flow in record.flows if flow.writes is not None and (mean := flow.sojourn_ms.mean) is not None]
     return {
-        "utilisation": end["bytes"] * 8 / (bits_per_s(scenario[direction]) * seconds(scenario["duration"])),
-        "delay": end["sojourn_ms"]["mean"],
-        "delay_p95": end["sojourn_ms"]["p95"],
-        "fct": record["summary"].get("fct_ms"),
-        "loss": drops / (end["packets"] + drops) if drops else 0.0,
+        "utilisation": end.bytes * 8 / (bits_per_s(scenario[direction]) * seconds(scenario["duration"])),
+        "delay": end.sojourn_ms.mean,
+        "delay_p95": end.sojourn_ms.p95,
+        "fct": record.summary.fct_ms,
+        "loss": drops / (end.packets + drops) if drops else 0.0,
         "thin_delay": sum(thin) / len(thin) if thin else None,
     }
 

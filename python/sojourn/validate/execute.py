@@ -95,7 +95,7 @@ def run_pairs(
 
 def _release(runs: Sequence[Run]) -> str:
     """Return the release of the kernel that made the runs; nothing if none did."""
-    return str(runs[0].record.get("kernel", {}).get("release", "")) if runs else ""
+    return str(((runs[0].record.kernel or {}).release or "")) if runs else ""
 
 
 def spec_of(backend: str, kernel: str | None) -> str:

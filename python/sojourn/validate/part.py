@@ -10,6 +10,7 @@ from typing import Any, NoReturn
 
 from sojourn import _native, bounded, shape
 from sojourn.errors import SojournError
+from sojourn.record import Record
 from sojourn.store.folder import check_settled
 from sojourn.validate import bars, wifi_metrics
 from sojourn.validate.errors import Error, Quantile
@@ -174,8 +175,8 @@ def cost(ran: Sequence[Both]) -> dict[str, str]:
         (f"cost, {titles[1]}", [run for both in ran for run in both.kernel]),
         (f"cost, {titles[0]}", [run for both in ran for run in both.sim]),
     ):
-        costs = [run.record["cost"] for run in runs if run.record.get("cost")]
-        wall, minutes = sum(one["wall_s"] for one in costs), sum(one["sim_s"] for one in costs) / 60
+        costs = [run.record.cost for run in runs if run.record.cost]
+        wall, minutes = sum(one.wall_s for one in costs), sum(one.sim_s for one in costs) / 60
         if minutes:
             facts[name] = f"{wall:.0f} s for {len(costs)} runs: {wall / minutes:.3g} s of a core for a minute"
     return facts
@@ -352,8 +353,8 @@ def _quantile_entry(name: str, one: Quantile) -> Entry:
     }
 
 
-def _release(record: Mapping[str, Any]) -> str:
-    kernel = record.get("kernel")
+def _release(record: Record) -> str:
+    kernel = record.kernel
     if isinstance(kernel, Mapping):
         return str(kernel.get("release") or kernel.get("version") or "release not said")
-    return str(kernel) if kernel else f"none (back end {record['backend']})"
+    return str(kernel) if kernel else f"none (back end {record.backend})"

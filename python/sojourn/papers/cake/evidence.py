@@ -143,18 +143,18 @@ def observe(run: Run) -> Observation:
     """Return what is kept of a run."""
     record = run.record
     goodput: dict[str, dict[str, float]] = {"up": {}, "down": {}}
-    for flow in record["flows"]:
-        goodput[flow["direction"]][flow["name"]] = flow["goodput_mbit"]
-    trips = {one["name"]: (one["rtt_ms"]["mean"], one["rtt_ms"]["p95"]) for one in record["probes"] if "rtt_ms" in one}
+    for flow in record.flows:
+        goodput[flow.direction][flow.name] = flow.goodput_mbit
+    trips = {one.name: (one.rtt_ms.mean, one.rtt_ms.p95) for one in record.probes if one.rtt_ms is not None}
     echoes = {
         name: Echo(mean_ms=mean - BASE_MS, p95_ms=p95 - BASE_MS)
         for name, (mean, p95) in trips.items()
         if mean is not None and p95 is not None
     }
     voice_ms = voice_loss = None
-    for one in record["probes"]:
-        if one["name"] == "voice" and one["sent"]:
-            voice_loss = 100 * one["lost"] / one["sent"]
-            if (delay := one["delay_ms"]["mean"]) is not None:
-                voice_ms = delay - one["base_delay_ms"]
+    for one in record.probes:
+        if one.name == "voice" and one.sent:
+            voice_loss = 100 * one.lost / one.sent
+            if (delay := one.delay_ms.mean) is not None:
+                voice_ms = delay - one.base_delay_ms
     return Observation(seed=run.seed, **goodput, echoes=echoes, voice_ms=voice_ms, voice_loss=voice_loss)

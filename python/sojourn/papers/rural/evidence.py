@@ -137,37 +137,37 @@ Quantity = Callable[[Observation], "float | None"]
 def observe(run: Run, base_rtt_ms: float) -> Observation:
     """Return what is kept of a run of the rural study; `base_rtt_ms` is the path's."""
     record = run.record
-    queue = record["bottleneck"]["up"]
-    bulk = [flow["goodput_mbit"] for flow in record["flows"] if "writes" not in flow]
-    thin = [flow for flow in record["flows"] if "writes" in flow]
-    completed = [[one["fct_ms"] for one in each["files"] if one["fct_ms"] is not None] for each in record["downloads"]]
-    rtt = record["summary"]["rtt_ms"]
+    queue = record.bottleneck["up"]
+    bulk = [flow.goodput_mbit for flow in record.flows if flow.writes is None]
+    thin = [flow for flow in record.flows if flow.writes is not None]
+    completed = [[one.fct_ms for one in each.files if one.fct_ms is not None] for each in record.downloads]
+    rtt = record.summary.rtt_ms
     echo = {name: value - base_rtt_ms for name in ("mean", "max") if (value := rtt[name]) is not None}
-    fct = record["summary"].get("fct_ms")
+    fct = record.summary.fct_ms
     return Observation(
         seed=run.seed,
-        utilisation=queue["utilisation"],
-        queueing_ms=queue["sojourn_ms"]["mean"],
-        queueing_p95_ms=queue["sojourn_ms"]["p95"],
+        utilisation=queue.utilisation,
+        queueing_ms=queue.sojourn_ms.mean,
+        queueing_p95_ms=queue.sojourn_ms.p95,
         fct_s=None if fct is None else fct / 1e3,
         file_fct_s=tuple(fmean(times) / 1e3 if times else None for times in completed),
         files=sum(len(times) for times in completed),
         bulk_mbit=_mean(bulk),
-        thin_ms=_mean([flow["sojourn_ms"]["mean"] for flow in thin]),
+        thin_ms=_mean([flow.sojourn_ms.mean for flow in thin]),
         thin_write_ms=_mean(
             [
-                None if (delay := flow["writes"]["delay_ms"]["mean"]) is None else delay - flow["base_rtt_ms"] / 2
+                None if (delay := flow.writes.delay_ms.mean) is None else delay - flow.base_rtt_ms / 2
                 for flow in thin
             ]
         ),
         ping_ms=echo.get("mean"),
         ping_p90_ms=_ping_p90(run) - base_rtt_ms if echo else None,
         ping_max_ms=echo.get("max"),
-        aqm_drops=queue["drops"]["congestion"],
-        drops=sum(queue["drops"].values()),
-        packets=queue["packets"],
-        syn_offered=queue["syn"]["offered"],
-        syn_dropped=queue["syn"]["dropped"],
+        aqm_drops=queue.drops["congestion"],
+        drops=sum(queue.drops.values()),
+        packets=queue.packets,
+        syn_offered=queue.syn.offered,
+        syn_dropped=queue.syn.dropped,
     )
 
 

@@ -161,7 +161,7 @@ def processor_time(bed: Bed, means: Means) -> dict[str, tuple[float, ...]]:
                 began = time.process_time_ns()
                 run = Run(text=means.backend.run(text))
                 took = time.process_time_ns() - began
-                packets = run.record["wifi"]["stations"][0]["down"]["packets"]
+                packets = run.record.wifi.stations[0].down.packets
                 least[scheme] = min(least[scheme], took / max(packets, 1))
         for scheme, value in least.items():
             found[scheme].append(value)
