@@ -27,6 +27,7 @@ from sojourn.store.cell import Cell
 from sojourn.store.run import Run
 from tests import optional
 from tests.conftest import Cli, assert_one_sentence
+from tests.records import run_of
 
 ROOT = Path(__file__).parent.parent
 
@@ -44,7 +45,7 @@ def body(run: Run) -> dict[str, Any]:
 
 def with_parts(run: Run, **parts: Any) -> Run:
     """Return a run whose record has something more."""
-    return Run(text=json.dumps({**run.record, **parts}))
+    return run_of(json.loads(run.text) | parts)
 
 
 def voice(run: Run, direction: str = "up") -> Run:
@@ -81,7 +82,7 @@ def voice(run: Run, direction: str = "up") -> Run:
             "lost": lost,
         }
     }
-    return Run(text=json.dumps(record))
+    return run_of(record)
 
 
 def web(run: Run, clients: int = 1) -> Run:
@@ -379,7 +380,7 @@ def test_flent_finds_our_means(test: str, run_flent: Any, tmp_path: Path) -> Non
             expected[names.probes[probe.name]] = probe.rtt_ms.mean
         else:
             expected["VoIP::delay"] = probe.delay_ms.mean
-    for client in (run.record.web or []):
+    for client in run.record.web or []:
         expected["HTTP latency"] = client.time_s.mean * 1000
     for way, word in (("up", "upload"), ("down", "download")):
         if f"TCP {word} sum" in means:

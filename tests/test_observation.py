@@ -12,8 +12,8 @@ import pytest
 import sojourn
 from sojourn.errors import SojournError
 from sojourn.papers.good_bad_wifi.observation import BINS, Observation, known, observe
-from sojourn.store.run import Run
 from tests.paper_world import RTTS, fairness, voice, web
+from tests.records import run_of
 from tests.synthetic import DEFAULTS, record
 
 
@@ -36,10 +36,7 @@ def test_observation_agrees_with_the_record_of_a_run() -> None:
     samples = [rtt for one in probes for t, rtt in zip(one.t_s, one.rtt_ms, strict=True) if t >= 30 and rtt]
     assert found.settled_ms == pytest.approx(np.mean(samples))
     first = [
-        rtt
-        for one in probes
-        for t, rtt in zip(one.t_s, one.rtt_ms, strict=True)
-        if 0 <= t < 0.2 and rtt is not None
+        rtt for one in probes for t, rtt in zip(one.t_s, one.rtt_ms, strict=True) if 0 <= t < 0.2 and rtt is not None
     ]
     assert found.curve_ms[0] == pytest.approx(np.mean(first))
     assert found.curve_ms.shape == (BINS,)
@@ -97,8 +94,8 @@ def test_unanswered_probes_leave_holes() -> None:
     body = json.loads(record(1, DEFAULTS).text)
     rtt = body["series"]["rtt"]["ping"]
     rtt["rtt_ms"] = [None if 0 <= time < 1 else trip for time, trip in zip(rtt["t_s"], rtt["rtt_ms"], strict=True)]
-    curve = observe(Run(text=json.dumps(body))).curve_ms
+    curve = observe(run_of(body)).curve_ms
     assert np.isnan(curve[:5]).all()
     assert not np.isnan(curve[5:]).any()
     body["summary"]["induced_latency_ms"] = None
-    assert observe(Run(text=json.dumps(body))).latency_ms is None
+    assert observe(run_of(body)).latency_ms is None

@@ -1,4 +1,4 @@
-"""What is read from files that anyone may have written: types with their bounds, and one sentence for what does not fit.
+"""What is read from files that anyone may have written: types with bounds, and a sentence for what does not fit.
 
 Structs of these types are decoded by msgspec, which passes over keys that it does not know. Whatever was decoded can be
 shown, drawn and written again: its texts are printable and of bounded length, its numbers are finite.
@@ -11,10 +11,11 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 import msgspec
-from msgspec import Meta
+from msgspec import Meta, UnsetType
 
 from sojourn import bounded
 from sojourn.bounded import shown
+from sojourn.errors import SojournError
 
 if TYPE_CHECKING:
     from msgspec import inspect
@@ -63,9 +64,7 @@ Name = Annotated[
     str,
     Meta(pattern=r"^[A-Za-z0-9_.-]{1,64}\Z", extra={"rule": "1 to 64 letters, digits, '_', '-' or '.'"}),
 ]
-Number = Annotated[
-    float, Meta(ge=-MOST_NUMBER, le=MOST_NUMBER, extra={"rule": f"a number of at most {MOST_NUMBER:g}"})
-]
+Number = Annotated[float, Meta(ge=-MOST_NUMBER, le=MOST_NUMBER, extra={"rule": f"a number of at most {MOST_NUMBER:g}"})]
 Whole = Annotated[int, Meta(ge=0, le=MOST_WHOLE, extra={"rule": f"a whole number from 0 to {MOST_WHOLE}"})]
 Integer = Annotated[
     int, Meta(ge=-MOST_WHOLE, le=MOST_WHOLE, extra={"rule": f"a whole number from -{MOST_WHOLE} to {MOST_WHOLE}"})
@@ -80,7 +79,7 @@ class Misfit(ValueError):
     """A value is another than it should be: a clause that names where it stands, the value and the rule."""
 
 
-def decode(text: str, kind: type[T], refuse: bounded.Refuse) -> T:
+def decode(text: str, kind: type[T], refuse: bounded.Refuse, file_format: str | None = None) -> T:
     """Return what a JSON text holds, as a value of a type.
 
     Parameters
@@ -91,6 +90,8 @@ def decode(text: str, kind: type[T], refuse: bounded.Refuse) -> T:
         The type.
     refuse
         Raises, with why the text cannot be read.
+    file_format
+        What its key `format` must be.
 
     Raises
     ------
@@ -99,10 +100,21 @@ def decode(text: str, kind: type[T], refuse: bounded.Refuse) -> T:
     """
     bounded.check_count(text, refuse)
     try:
-        return msgspec.json.decode(text, type=kind)
+        value = msgspec.json.decode(text, type=kind)
     except (ValueError, RecursionError):
         # What is wrong is named by the slow way: values are at hand there.
-        return convert(bounded.parse_json(text, refuse), kind)
+        plain = bounded.parse_json(text, refuse)
+        if isinstance(plain, dict):
+            _check_format(plain.get("format"), file_format)
+        value = convert(plain, kind)
+    _check_format(getattr(value, "format", None), file_format)
+    return value
+
+
+def _check_format(value: Any, file_format: str | None) -> None:
+    if file_format is not None and value != file_format:
+        message = f"format is {shown(value)}, but must be {file_format!r}"
+        raise Misfit(message)
 
 
 def convert(plain: Any, kind: type[T], where: str = "") -> T:
@@ -119,7 +131,26 @@ def convert(plain: Any, kind: type[T], where: str = "") -> T:
         raise Misfit(_clause(str(error), plain, kind, where)) from error
 
 
-_STEP = re.compile(r"\.(?P<key>[^.\[\]]+)|\[(?P<index>\d+)\]|\[\.\.\.\]")
+def or_null(value: T | UnsetType | None) -> T | None:
+    """Return a value; `None` if its key is absent."""
+    return None if isinstance(value, UnsetType) else value
+
+
+def required(value: T | None, key: str) -> T:
+    """Return what a record may lack where it has it.
+
+    Raises
+    ------
+    SojournError
+        If the record lacks it.
+    """
+    if value is None:
+        message = f"the record of a run has no {key}"
+        raise SojournError(message)
+    return value
+
+
+_STEP = re.compile(r"\.(?P<key>[^.\[\]`]+)|\[(?P<index>\d+)\]|\[\.\.\.\]")
 
 
 def _clause(message: str, plain: Any, kind: Any, where: str) -> str:
@@ -171,7 +202,7 @@ def _bare(kind: inspect.Type) -> inspect.Type:
     from msgspec import inspect
 
     if isinstance(kind, inspect.UnionType):
-        types = tuple(one for one in kind.types if not isinstance(one, inspect.UnsetType))
+        types = tuple(one for one in kind.types if type(one).__name__ != "UnsetType")
         return types[0] if len(types) == 1 else inspect.UnionType(types)
     return kind
 

@@ -7,6 +7,7 @@ from typing import Any
 from sojourn import tables
 from sojourn.cli import traffic
 from sojourn.record import FlusherRecord, Record
+from sojourn.schema import required
 from sojourn.store.run import Run
 
 
@@ -14,15 +15,10 @@ def cost(record: Record) -> str:
     """Return one line that says what a run cost, and what made it."""
     of = record.cost
     if record.backend == "sim":
-        return (
-            f"simulated {of.sim_s:g} s in {of.wall_s:.2f} s: {of.packets:,} packets, {of.events:,} events"
-        )
-    kernel = record.kernel
+        return f"simulated {of.sim_s:g} s in {of.wall_s:.2f} s: {of.packets:,} packets, {of.events:,} events"
+    kernel = required(record.kernel, "kernel")
     clock = "virtual" if kernel.virtual_time else "real"
-    return (
-        f"Linux {kernel.release} in {clock} time ran {of.sim_s:g} s in {of.wall_s:.2f} s: "
-        f"{of.packets:,} packets"
-    )
+    return f"Linux {kernel.release} in {clock} time ran {of.sim_s:g} s in {of.wall_s:.2f} s: {of.packets:,} packets"
 
 
 def describe(run: Run) -> str:
@@ -40,7 +36,7 @@ def describe(run: Run) -> str:
     ]
     latency = [
         _row("induced latency, mean", [summary.induced_latency_ms]),
-        *(_row(f"round-trip time, {name}", [rtt[name]]) for name in ("median", "p95", "p99", "max")),
+        *(_row(f"round-trip time, {name}", [getattr(rtt, name)]) for name in ("median", "p95", "p99", "max")),
     ]
     if rtt.count > 0 and summary.probe_loss is not None:
         echoes = (
@@ -73,10 +69,7 @@ def describe(run: Run) -> str:
 
 def _flusher(flusher: FlusherRecord) -> str:
     """Return what a flusher did, as a table of its flows and a line of its sums."""
-    rows = [
-        [flow.name, "yes" if flow.seen else "no", str(flow.flushes), str(flow.packets)]
-        for flow in flusher.flows
-    ]
+    rows = [[flow.name, "yes" if flow.seen else "no", str(flow.flushes), str(flow.packets)] for flow in flusher.flows]
     sums = (
         f"flusher at {flusher.at}, {flusher.mode}: {flusher.flushes} flushes, {flusher.packets:,} packets "
         f"({flusher.bytes:,} bytes), {flusher.refused} refused; {flusher.delivered:,} packets delivered, "

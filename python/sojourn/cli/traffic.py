@@ -5,7 +5,17 @@ from __future__ import annotations
 from typing import Literal
 
 from sojourn import tables
-from sojourn.record import DownloadRecord, FlowRecord, ProbeRecord, QuantileName, Record, WebRecord, WifiRecord
+from sojourn.record import (
+    DownloadRecord,
+    FlowRecord,
+    ProbeRecord,
+    QuantileName,
+    Record,
+    WebRecord,
+    WifiRecord,
+    WritesRecord,
+)
+from sojourn.schema import or_null, required
 
 
 def describe(record: Record) -> list[str]:
@@ -20,7 +30,7 @@ def describe(record: Record) -> list[str]:
         parts.append(_web(record.web))
     if record.downloads:
         parts.append(_downloads(record.downloads))
-    thin = [flow for flow in record.flows if flow.writes is not None]
+    thin = [(flow, flow.writes) for flow in record.flows if flow.writes is not None]
     if thin:
         parts.append(_thin(thin))
     udp = [flow for flow in record.flows if flow.kind == "udp"]
@@ -38,7 +48,7 @@ def _wifi(cell: WifiRecord) -> str:
             _percent(station.airtime_share, 1, "") if way == "down" else "",
             tables.number(one.throughput_mbit),
             tables.number(one.aggregate_frames, 1),
-            *(tables.number(one[part][name] if part in one else None) for part, name in _TIMES_OF_WIFI),
+            *(tables.number(getattr(getattr(one, key), name, None)) for key, name in _TIMES_OF_WIFI),
             str(one.retries),
             str(sum(one.drops.values())),
         ]
@@ -69,7 +79,7 @@ def _udp(flows: list[FlowRecord]) -> str:
             tables.number(flow.goodput_mbit),
             str(flow.sent),
             str(flow.lost),
-            _percent(flow.loss),
+            _percent(or_null(flow.loss)),
         ]
         for flow in flows
     ]
@@ -82,11 +92,11 @@ def _voice(streams: list[ProbeRecord]) -> str:
     rows = [
         [
             one.name,
-            one.codec,
+            required(one.codec, "codec"),
             one.direction,
             tables.number(one.base_delay_ms),
-            *(tables.number(one.delay_ms[name]) for name in _DELAYS),
-            tables.number(one.jitter_ms),
+            *(tables.number(getattr(one.delay_ms, name)) for name in _DELAYS),
+            tables.number(or_null(one.jitter_ms)),
             _percent(one.lost / one.sent if one.sent else None),
             tables.number(mos_of_stream(one)),
         ]
@@ -108,7 +118,7 @@ def _web(clients: list[WebRecord]) -> str:
             str(one.objects),
             f"{one.bytes / 1e3:.0f}",
             str(one.completed),
-            *(tables.number(one.time_s[name], 3) for name in _TIMES),
+            *(tables.number(getattr(one.time_s, name), 3) for name in _TIMES),
             str(sum(fetch.syn_retransmitted for fetch in one.fetches)),
             str(sum(fetch.dns_retried for fetch in one.fetches)),
         ]
@@ -129,7 +139,7 @@ def _downloads(downloads: list[DownloadRecord]) -> str:
             one.direction,
             f"{one.bytes / 1e3:.0f}",
             str(one.completed),
-            *(tables.number(None if (ms := one.fct_ms[name]) is None else ms / 1e3, 3) for name in _TIMES),
+            *(tables.number(None if (ms := getattr(one.fct_ms, name)) is None else ms / 1e3, 3) for name in _TIMES),
             tables.number(one.goodput_mbit, 3),
             str(one.retransmissions),
             str(one.data_dropped),
@@ -144,19 +154,16 @@ def _downloads(downloads: list[DownloadRecord]) -> str:
     return tables.text(headers, rows, left=2)
 
 
-def _thin(flows: list[FlowRecord]) -> str:
+def _thin(flows: list[tuple[FlowRecord, WritesRecord]]) -> str:
     rows = [
         [
             flow.name,
             flow.direction,
-            str(flow.writes.count),
-            str(flow.writes.delivered),
-            *(
-                tables.number(flow.writes.delay_ms[name] if flow.writes.delivered else None)
-                for name in _DELAYS
-            ),
+            str(writes.count),
+            str(writes.delivered),
+            *(tables.number(getattr(writes.delay_ms, name) if writes.delivered else None) for name in _DELAYS),
         ]
-        for flow in flows
+        for flow, writes in flows
     ]
     headers = ["thin stream", "direction", "writes", "delivered", *(f"delay {name} (ms)" for name in _DELAYS)]
     return tables.text(headers, rows, left=2)

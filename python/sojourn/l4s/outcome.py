@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from sojourn.l4s.cells import Cell
+from sojourn.schema import required
 from sojourn.stats import Interval, mean_interval
 from sojourn.store.run import Run
 
@@ -76,7 +77,9 @@ def observe(cell: Cell, run: Run) -> Observation:
     flows = run.record.flows
     sides = flows[: cell.l4s_flows], flows[cell.l4s_flows :]
     mbit = [sum(one.goodput_mbit for one in side) / len(side) for side in sides]
-    waits = [[one.sojourn_ms.mean for one in side if one.sojourn_ms.mean is not None] for side in sides]
+    waits = [
+        [wait for one in side if (wait := required(one.sojourn_ms, "sojourn_ms").mean) is not None] for side in sides
+    ]
     queue = [sum(each) / len(each) if each else None for each in waits]
     bottleneck = run.record.bottleneck["up"]
     return Observation(

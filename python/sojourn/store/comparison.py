@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+import msgspec
+
 from sojourn.store.cell import Cell
 
 if TYPE_CHECKING:
@@ -73,5 +75,5 @@ class Comparison:
             "qdisc_up": scenario["qdisc_up"],
             "qdisc_down": scenario["qdisc_down"],
             "summary": {row.pop("metric"): row for row in rows.drop("link", "qdisc").to_dicts()},
-            "runs": [{"seed": run.seed, "summary": run.summary} for run in cell.runs],
+            "runs": [{"seed": run.seed, "summary": msgspec.to_builtins(run.summary)} for run in cell.runs],
         }

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any, cast
+from collections.abc import Sequence
+
+from msgspec.structs import asdict
 
 from sojourn.frame_library import pl
 from sojourn.record import Record
@@ -71,34 +72,30 @@ def series(record: Record) -> pl.DataFrame:
     `flusher_path_rtt_ms` and what else the record's `series.flusher` holds.
     """
     stored = record.series
-    by_name = cast("Mapping[str, Any]", stored)
     direction = {"up": "up", "down": "down"} | {flow.name: flow.direction for flow in record.flows}
     parts = [
         _part(stored.t_s, metric, name, direction.get(name), values)
         for metric in BINNED
-        for name, values in by_name[metric].items()
+        for name, values in getattr(stored, metric).items()
     ]
-    parts += [
-        _part(stored.t_s, "airtime_ms", name, None, values) for name, values in (stored.airtime_ms or {}).items()
-    ]
+    parts += [_part(stored.t_s, "airtime_ms", name, None, values) for name, values in (stored.airtime_ms or {}).items()]
     parts += [
         _part(stored.t_s, f"links_{metric}", name, None, values)
         for name, link in (stored.links or {}).items()
-        for metric, values in cast("Mapping[str, Any]", link).items()
+        for metric, values in asdict(link).items()
     ]
     parts += [_part(probe.t_s, "rtt_ms", name, None, probe.rtt_ms) for name, probe in stored.rtt.items()]
-    direction |= {
-        probe.name: probe.direction for probe in (record.probes or []) if probe.kind == "voip"
-    }
+    direction |= {probe.name: probe.direction for probe in record.probes if probe.kind == "voip"}
     parts += [
-        _part(voice.t_s, f"voip_{key}", name, direction.get(name), voice[key])
-        for name, voice in (stored.voip or {}).items()
+        _part(voice.t_s, f"voip_{key}", name, direction.get(name), getattr(voice, key))
+        for name, voice in stored.voip.items()
         for key in ("delay_ms", "max_ms", "sent", "lost")
     ]
     parts += [
         _part(stored.t_s, f"flusher_{key}", name, direction.get(name), values)
         for name, flow in (stored.flusher or {}).items()
-        for key, values in cast("Mapping[str, Any]", flow).items()
+        for key, values in asdict(flow).items()
+        if values is not None
     ]
     return pl.concat(parts) if parts else pl.DataFrame(schema=SERIES_SCHEMA)
 
@@ -111,9 +108,10 @@ def flows(record: Record) -> pl.DataFrame:
     """
     said = {flow["name"]: flow for flow in record.scenario.get("flows", [])}
     rows = [
-        {**flow, "sojourn_mean_ms": (flow.sojourn_ms or {}).mean}
+        asdict(flow)
+        | {"sojourn_mean_ms": None if flow.sojourn_ms is None else flow.sojourn_ms.mean}
         | {key: said.get(flow.name, {}).get(key, default) for key, default in _IDENTITY.items()}
-        | {f"ecn_{name}": value for name, value in (flow.ecn or {}).items()}
+        | {f"ecn_{name}": value for name, value in ({} if flow.ecn is None else asdict(flow.ecn)).items()}
         for flow in record.flows
     ]
     return pl.DataFrame([{name: row.get(name) for name in FLOW_SCHEMA} for row in rows], schema=FLOW_SCHEMA)
@@ -128,7 +126,7 @@ def drops(record: Record) -> pl.DataFrame:
     """
     rows = [
         {"direction": way, "by": "reason", "name": reason, "packet": "any", "packets": count}
-        | {"first_s": (end.first_drop_s or {}).get(reason)}
+        | {"first_s": end.first_drop_s.get(reason)}
         for way, end in record.bottleneck.items()
         for reason, count in end.drops.items()
     ]

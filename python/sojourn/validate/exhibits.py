@@ -11,6 +11,7 @@ from matplotlib.figure import Figure
 
 from sojourn.plots.overlay import Axis, Panel, overlay_grid, scatter_pairs
 from sojourn.plots.save import FORMATS, to_bytes
+from sojourn.schema import required
 from sojourn.stats import course
 from sojourn.stats import transient as transients
 from sojourn.store.run import Run
@@ -112,7 +113,7 @@ def _voice(runs: Sequence[Run]) -> Line:
         [
             delay
             for run in runs
-            for voice in (run.record.series.voip or {}).values()
+            for voice in run.record.series.voip.values()
             for delay in voice.delay_ms
             if delay is not None
         ]
@@ -120,7 +121,7 @@ def _voice(runs: Sequence[Run]) -> Line:
 
 
 def _pages(runs: Sequence[Run]) -> Line:
-    clients = [client for run in runs for client in (run.record.web or [])]
+    clients = [client for run in runs for client in run.record.web]
     return _distribution([fetch.time_s for client in clients for fetch in client.fetches])
 
 
@@ -160,7 +161,8 @@ def _cumulative(runs: Sequence[Run], way: str) -> Line:
 
 def _mean_gap(runs: Sequence[Run], way: str) -> float | None:
     flows = [flow for run in runs for flow in run.record.flows if flow.direction == way]
-    gaps = [(flow.drop_gaps_ms.count, flow.drop_gaps_ms.mean) for flow in flows]
+    by_flow = [required(flow.drop_gaps_ms, "drop_gaps_ms") for flow in flows]
+    gaps = [(gap.count, gap.mean) for gap in by_flow]
     total = sum(count for count, mean in gaps if mean is not None)
     return sum(count * mean for count, mean in gaps if mean is not None) / total if total else None
 

@@ -18,6 +18,7 @@ from typing import Literal
 
 from sojourn.errors import ParamError
 from sojourn.record import FlowRecord, Record
+from sojourn.schema import required
 from sojourn.stats import Interval, course, measure_transient
 from sojourn.stats import transient as transients
 from sojourn.store.run import Run, voices_in
@@ -65,11 +66,11 @@ def _goodput(direction: str) -> Callable[[Record], float | None]:
 
 def _voice_delay(record: Record) -> float | None:
     """Return the mean one-way delay above the path's own, over all voice packets that arrived."""
-    voices = voices_in(record)
-    arrived = sum(voice.delay_ms.count for voice in voices)
+    voices = [(required(one.delay_ms, "delay_ms"), one.base_delay_ms or 0.0) for one in voices_in(record)]
+    arrived = sum(delay.count for delay, _ in voices)
     if not arrived:
         return None
-    excess = sum(((one.delay_ms.mean or 0.0) - one.base_delay_ms) * one.delay_ms.count for one in voices)
+    excess = sum(((delay.mean or 0.0) - base) * delay.count for delay, base in voices)
     return float(excess / arrived)
 
 
@@ -158,8 +159,8 @@ def _gap(direction: str, key: Literal["mean", "cv"]) -> Callable[[Record], float
     """Return what is the mean over the flows' gaps between drops; each gap counts the same."""
 
     def value(record: Record) -> float | None:
-        gaps = [flow.drop_gaps_ms for flow in _flows(record, direction)]
-        there = [(gap.count, gap[key]) for gap in gaps]
+        gaps = [required(flow.drop_gaps_ms, "drop_gaps_ms") for flow in _flows(record, direction)]
+        there = [(gap.count, getattr(gap, key)) for gap in gaps]
         total = sum(count for count, value in there if value is not None)
         return sum(count * value for count, value in there if value is not None) / total if total else None
 
@@ -168,7 +169,7 @@ def _gap(direction: str, key: Literal["mean", "cv"]) -> Callable[[Record], float
 
 def _all(record: Record, direction: str, key: Counted, what: Callable[[list[float]], float]) -> float | None:
     """Return a function of what each flow has; none if one of them lacks it, which a kernel does not always tell."""
-    values: list[float | None] = [flow[key] for flow in _flows(record, direction)]
+    values: list[float | None] = [getattr(flow, key) for flow in _flows(record, direction)]
     there = [float(value) for value in values if value is not None]
     return what(there) if there and len(there) == len(values) else None
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from sojourn.bounds import check_repeat
 from sojourn.errors import ParamError
 from sojourn.experiments import BUILT_IN, find
+from sojourn.schema import required
 from sojourn.store.cell import link_words
 from sojourn.validate import bbr_sets, draw, grid, wifi_sets
 from sojourn.validate.disciplines import named_disciplines, table_1
@@ -310,7 +311,7 @@ def _drawn_cells(request: Request) -> tuple[Cell, ...]:
 
 
 def _stations(ran: Sequence[Both]) -> str:
-    numbers = [len(both.kernel[0].record.wifi.stations) for both in ran]
+    numbers = [len(required(both.kernel[0].record.wifi, "wifi").stations) for both in ran]
     return f"{min(numbers)} to {max(numbers)}" if min(numbers) < max(numbers) else str(numbers[0])
 
 

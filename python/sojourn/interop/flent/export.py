@@ -161,8 +161,9 @@ def _check_size(record: Record, total: float) -> None:
     for probe in record.probes:
         stream = record.series.voip.get(probe.name)
         # Packets of a damaged file; a stream sends one in each frame, also before the window.
-        if stream is not None and sum(stream.sent) * probe.frame_ms > 2000 * (total + _lead(record) + 1):
-            message = f"the voice stream {probe.name} has more packets than its frames of {probe.frame_ms:g} ms"
+        frame = probe.frame_ms
+        if stream and frame is not None and sum(stream.sent) * frame > 2000 * (total + _lead(record) + 1):
+            message = f"the voice stream {probe.name} has more packets than its frames of {frame:g} ms"
             raise SojournError(message)
     values = of_each * (2 * len(record.flows) + len(record.probes) + 5) + voice
     if values > MOST_VALUES:
@@ -193,7 +194,7 @@ def _raw(series: Series, begins: float) -> list[dict[str, Any]]:
 def _metadata(record: Record, names: Naming, title: str, t0: datetime) -> dict[str, Any]:
     scenario = record.scenario
     version = f"Sojourn {record.code_version}"
-    web = record.web or []
+    web = record.web
     note = f"simulated by {version}, seed {record.seed}; up: {scenario['qdisc_up']}; down: {scenario['qdisc_down']}"
     return {
         "NAME": names.test,
@@ -220,7 +221,7 @@ def _metadata(record: Record, names: Naming, title: str, t0: datetime) -> dict[s
         "HTTP_GETTER_WORKERS": None,
         "FAILED_RUNNERS": 0,
         "SOJOURN": {
-            key: record[key] for key in ("format", "experiment", "backend", "seed", "code_version", "scenario")
+            key: getattr(record, key) for key in ("format", "experiment", "backend", "seed", "code_version", "scenario")
         },
     }
 

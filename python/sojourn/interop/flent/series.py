@@ -9,6 +9,7 @@ from typing import Any
 
 from sojourn.interop.flent.naming import UNIT_RATE, UNIT_TIME, Computed, Naming
 from sojourn.record import Record
+from sojourn.schema import or_null, required
 from sojourn.stats.jain import jain
 
 #: Flent's `STEP_SIZE`: the step of the grid.
@@ -127,8 +128,8 @@ def _probes(record: Record, naming: Naming) -> list[Series]:
         if probe.name not in naming.probes:
             continue
         stored = record.series.rtt[probe.name]
-        rtt = probe.rtt_ms
-        meta = {f"{word.upper()}_VALUE": rtt[word] for word in ("mean", "min", "max")} if rtt.count else {}
+        rtt = required(probe.rtt_ms, "rtt_ms")
+        meta = {f"{word.upper()}_VALUE": getattr(rtt, word) for word in ("mean", "min", "max")} if rtt.count else {}
         found.append(
             Series(
                 name=naming.probes[probe.name],
@@ -156,15 +157,16 @@ def _voip(record: Record) -> list[Series]:
     times, width = stored.t_s, record.series.interval_s
     arrived = [sent - lost for sent, lost in zip(stored.sent, stored.lost, strict=True)]
     # Kilobits of voice in one packet, by the width of a bin in seconds.
-    per_packet = probe.bitrate_kbit * probe.frame_ms / 1000 / width
-    delay = probe.delay_ms
+    bitrate, frame = required(probe.bitrate_kbit, "bitrate_kbit"), required(probe.frame_ms, "frame_ms")
+    per_packet = bitrate * frame / 1000 / width
+    delay, ipdv = required(probe.delay_ms, "delay_ms"), or_null(probe.ipdv_ms)
     way = probe.direction
     meta = {
         "PACKETS_SENT": probe.sent,
         "PACKETS_RECEIVED": probe.sent - probe.lost,
         "PACKET_LOSS_RATE": probe.lost / probe.sent if probe.sent else None,
         f"OWD_{way.upper()}_MEAN": delay.mean,
-        f"IPDV_{way.upper()}_MEAN": probe.ipdv_ms,
+        f"IPDV_{way.upper()}_MEAN": ipdv,
     }
     t_s, values, seq = [], [], []
     number = 0
@@ -180,7 +182,7 @@ def _voip(record: Record) -> list[Series]:
         t_s=t_s,
         values=values,
         meta=meta,
-        raw={"seq": seq, f"owd_{way}": values, f"ipdv_{way}": [probe.ipdv_ms] * len(seq)},
+        raw={"seq": seq, f"owd_{way}": values, f"ipdv_{way}": [ipdv] * len(seq)},
     )
     nothing: list[float | None] = [None] * len(times)
     start = min((value for value in stored.delay_ms if value is not None), default=0.0)
@@ -189,7 +191,7 @@ def _voip(record: Record) -> list[Series]:
         "bitrate": ("Kbits/s", [count * per_packet for count in arrived], {}),
         "delay": (UNIT_TIME, stored.delay_ms, {"MEAN_VALUE": delay.mean} if delay.count else {}),
         "induced_delay": (UNIT_TIME, induced, {}),
-        "jitter": (UNIT_TIME, nothing, {"MEAN_VALUE": probe.ipdv_ms}),
+        "jitter": (UNIT_TIME, nothing, {"MEAN_VALUE": ipdv}),
         "loss": ("count", stored.lost, {}),
     }
     return [

@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from sojourn.errors import SojournError
 from sojourn.papers.kit import evidence as kit
+from sojourn.schema import required
 from sojourn.store.run import Run
 
 #: The tests of section IV, which are the parts of the plan.
@@ -155,6 +156,6 @@ def observe(run: Run) -> Observation:
     for one in record.probes:
         if one.name == "voice" and one.sent:
             voice_loss = 100 * one.lost / one.sent
-            if (delay := one.delay_ms.mean) is not None:
-                voice_ms = delay - one.base_delay_ms
+            if (delay := required(one.delay_ms, "delay_ms").mean) is not None:
+                voice_ms = delay - required(one.base_delay_ms, "base_delay_ms")
     return Observation(seed=run.seed, **goodput, echoes=echoes, voice_ms=voice_ms, voice_loss=voice_loss)

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from sojourn.papers.kit import evidence as kit
 from sojourn.record import PathRttRecord, SeriesRecord
+from sojourn.schema import required
 from sojourn.store.run import Run
 
 RENO, CUBIC = TCPS = ("reno", "cubic")
@@ -201,10 +202,10 @@ def at_rank(run: Observation, rank: float) -> float:
 def observe(run: Run, cell: Cell) -> Observation:
     """Return what is kept of a run; the first flow is the measured one."""
     record = run.record
-    head, series = record.flusher, record.series
+    head, series = required(record.flusher, "flusher"), record.series
     flow = record.flows[0]
     name = flow.name
-    pairs = head.flows[0].rtt
+    pairs = required(head.flows[0].rtt, "rtt")
     course = _course(series, name)
     events = head.events
     threshold = tuple(event.t_s for event in events if event.reason == "threshold")
@@ -213,7 +214,7 @@ def observe(run: Run, cell: Cell) -> Observation:
     bins = round(1.0 / series.interval_s)
     whole = course.goodput.size // bins * bins
     what = "round trip by packet pairs"
-    least, mean, most = (kit.needed(pairs[key], what) for key in ("min_ms", "mean_ms", "max_ms"))
+    least, mean, most = (kit.needed(value, what) for value in (pairs.min_ms, pairs.mean_ms, pairs.max_ms))
     trigger = max(cell.threshold * least, FLOOR_MS)
     sent = [event.t_s for event in events if not event.refused]
     crossed = _crossed(course, [event.t_s for event in events], threshold, trigger)
@@ -248,7 +249,7 @@ def observe(run: Run, cell: Cell) -> Observation:
 
 
 def _course(series: SeriesRecord, name: str) -> Course:
-    own = series.flusher[name]
+    own = required(series.flusher, "series.flusher")[name]
 
     def column(values: Sequence[float | None]) -> NDArray[np.float64]:
         return np.array([np.nan if value is None else value for value in values], dtype=float)
@@ -257,11 +258,11 @@ def _course(series: SeriesRecord, name: str) -> Course:
     nothing = np.full(t.size, np.nan)
     return Course(
         t=t,
-        path_rtt=column(own.path_rtt_ms),
-        path_rtt_max=column(own.path_rtt_max_ms),
+        path_rtt=column(required(own.path_rtt_ms, "path_rtt_ms")),
+        path_rtt_max=column(required(own.path_rtt_max_ms, "path_rtt_max_ms")),
         flusher_rtt=column(own.rtt_ms) if own.rtt_ms is not None else nothing,
         flusher_mbit=column(own.throughput_mbit) if own.throughput_mbit is not None else nothing,
-        sender_rtt=column(own.sender_rtt_ms),
+        sender_rtt=column(required(own.sender_rtt_ms, "sender_rtt_ms")),
         goodput=column(series.goodput_mbit[name]),
         cwnd=column(series.cwnd_segments[name]),
         backlog=column(series.backlog_packets["up"]),

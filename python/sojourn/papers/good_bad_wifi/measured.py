@@ -149,9 +149,7 @@ def _require(experiment: str) -> None:
 
 def run_row(record: Record, link: str, qdisc: str) -> dict[str, Any]:
     """Return one row of `sojourn.store.metrics.RUN_SCHEMA`."""
-    summary = record.summary
-    rtt = {f"rtt_{name}_ms": value for name, value in summary.rtt_ms.items()}
-    row = {**summary, **rtt, "link": link, "qdisc": qdisc, "seed": record.seed}
+    row = metrics.flat(record.summary) | {"link": link, "qdisc": qdisc, "seed": record.seed}
     return {name: row.get(name) for name in metrics.RUN_SCHEMA}
 
 

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from sojourn.errors import SojournError
 from sojourn.interop.canonical import seconds
 from sojourn.record import FlowRecord, ProbeSeries, Record, SeriesRecord, WebRecord
+from sojourn.schema import required
 from sojourn.stats.fetches import unfinished_s
 from sojourn.store.run import Run
 
@@ -250,10 +251,9 @@ def observe(run: Run) -> Observation:
     """Reduce a run to what claims need."""
     record = run.record
     duration_s = float(record.cost.sim_s)
-    scenario = (record.scenario or {})
-    mss = scenario.get("tcp", {}).get("mss")
+    mss = record.scenario.get("tcp", {}).get("mss")
     series = record.series
-    before, curve, settled = _round_trips((series.rtt or {}))
+    before, curve, settled = _round_trips(series.rtt)
     summary = record.summary
     return Observation(
         seed=int(record.seed),
@@ -276,19 +276,14 @@ def observe(run: Run) -> Observation:
 
 def _collisions(record: Record) -> list[tuple[str, str]]:
     probes = {probe.name for probe in record.probes}
-    return [
-        (other, flow.name)
-        for flow in record.flows
-        for other in flow.queue_shared_with or ()
-        if other in probes
-    ]
+    return [(other, flow.name) for flow in record.flows for other in flow.queue_shared_with if other in probes]
 
 
 def _flow(flow: FlowRecord, series: SeriesRecord, duration_s: float, mss: int | None) -> FlowObservation:
-    windows = (series.cwnd_segments or {}).get(flow.name, [])
+    windows = series.cwnd_segments.get(flow.name, [])
     early = [float(window) for time, window in zip(series.t_s, windows, strict=False) if time <= EARLY_S]
     late = [float(window) for time, window in zip(series.t_s, windows, strict=False) if time > EARLY_S]
-    gaps = _mapping(flow.drop_gaps_ms)
+    gaps, wait = flow.drop_gaps_ms, flow.sojourn_ms
     remainder = None
     if mss is not None:
         segments = float(flow.goodput_mbit) * duration_s * 1e6 / 8 / mss
@@ -301,17 +296,12 @@ def _flow(flow: FlowRecord, series: SeriesRecord, duration_s: float, mss: int | 
         window=_number(flow.mean_cwnd_segments),
         early_window=fmean(early) if early and late else None,
         late_window=fmean(late) if early and late else None,
-        wait_ms=_number(_mapping(flow.sojourn_ms).get("mean")),
+        wait_ms=None if wait is None else wait.mean,
         timeouts=flow.timeouts,
-        gaps=gaps.get("count"),
-        gaps_cv=_number(gaps.get("cv")),
+        gaps=None if gaps is None else gaps.count,
+        gaps_cv=None if gaps is None else gaps.cv,
         payload_remainder=remainder,
     )
-
-
-def _mapping(thing: Any) -> dict[str, Any]:
-    """Return an object of a record; an empty one if an older record has none."""
-    return thing or {}
 
 
 def _number(value: Any) -> float | None:
@@ -322,11 +312,9 @@ def _end(record: Record, side: str, duration_s: float) -> DirectionObservation:
     end = record.bottleneck[side]
     queue = _steady(record, "backlog_packets", side)
     dropped, offered = _steady(record, "drops", side), _steady(record, "packets", side)
-    first = end.first_drop_s
-    syn = _mapping(end.syn)
     return DirectionObservation(
-        rate_mbit=_mbit((record.scenario or {}).get(side)),
-        wire_mbit=float(end.bytes) * 8 / duration_s / 1e6 if end.bytes is not None else None,
+        rate_mbit=_mbit(record.scenario.get(side)),
+        wire_mbit=float(end.bytes) * 8 / duration_s / 1e6,
         ack_drops=float(end.ack_drops),
         wait_ms=_number(end.sojourn_ms.mean),
         entries=_number(end.extra.get("drop_state_entries")),
@@ -334,9 +322,9 @@ def _end(record: Record, side: str, duration_s: float) -> DirectionObservation:
         burstiness=_burstiness(dropped) if dropped else None,
         drops=dropped[-1] - dropped[0] if dropped else None,
         packets=offered[-1] - offered[0] if offered else None,
-        first_drop_s=None if first is None else float(first.get("congestion", np.inf)),
-        syn_offered=syn.get("offered"),
-        syn_dropped=syn.get("dropped"),
+        first_drop_s=float(end.first_drop_s.get("congestion", np.inf)),
+        syn_offered=end.syn.offered,
+        syn_dropped=end.syn.dropped,
     )
 
 
@@ -344,7 +332,9 @@ def _steady(record: Record, metric: Literal["backlog_packets", "drops", "packets
     """Return a bottleneck's time series from `STEADY_FROM_S` on; nothing if the run is not long enough."""
     series = record.series
     times = series.t_s
-    values = [float(value) for time, value in zip(times, series[metric][side], strict=True) if time >= STEADY_FROM_S]
+    values = [
+        float(value) for time, value in zip(times, getattr(series, metric)[side], strict=True) if time >= STEADY_FROM_S
+    ]
     return values if len(values) > 1 else []
 
 
@@ -361,7 +351,7 @@ def _mbit(rate: str | None) -> float | None:
 
 
 def _probe_mbit(record: Record, duration_s: float) -> float | None:
-    sizes = {probe["name"]: probe.get("size") for probe in (record.scenario or {}).get("probes", [])}
+    sizes = {probe["name"]: probe.get("size") for probe in record.scenario.get("probes", [])}
     if any(sizes.get(probe.name) is None for probe in record.probes):
         return None
     return float(sum(sizes[probe.name] * probe.sent for probe in record.probes)) * 8 / duration_s / 1e6
@@ -394,12 +384,12 @@ def _voice(record: Record) -> VoiceObservation | None:
     if found is None or not found.sent:
         return None
     series = record.series.voip[found.name]
-    time, delay, most = (np.asarray(series[key], dtype=float) for key in ("t_s", "delay_ms", "max_ms"))
+    time, delay, most = (np.asarray(each, dtype=float) for each in (series.t_s, series.delay_ms, series.max_ms))
     arrived = ~np.isnan(delay)
-    base = float(found.base_delay_ms)
+    base = required(found.base_delay_ms, "base_delay_ms")
     return VoiceObservation(
         name=found.name,
-        frame_ms=float(found.frame_ms),
+        frame_ms=required(found.frame_ms, "frame_ms"),
         sent=int(found.sent),
         lost=int(found.lost),
         t_s=time[arrived].astype(np.float32),
@@ -411,13 +401,13 @@ def _voice(record: Record) -> VoiceObservation | None:
 def page_unfinished_s(record: Record, client: WebRecord) -> float:
     """Return how long the fetch of a web client that was under way at the end of the run had taken (s)."""
     (client_settings,) = (one for one in record.scenario["web"] if one["name"] == client.name)
-    starts, times = ([float(fetch[key]) for fetch in client.fetches] for key in ("start_s", "time_s"))
+    starts, times = [fetch.start_s for fetch in client.fetches], [fetch.time_s for fetch in client.fetches]
     interval, end = float(seconds(client_settings["interval"])), float(record.cost.sim_s)
     return unfinished_s(starts, times, interval=interval, end=end)
 
 
 def _pages(record: Record) -> PageObservation | None:
-    clients = record.web or []
+    clients = record.web
     if not clients:
         return None
     fetches = clients[0].fetches

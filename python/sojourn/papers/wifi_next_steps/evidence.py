@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from statistics import fmean
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from sojourn.papers.kit import evidence as kit
 from sojourn.record import FlowRecord, ProbeRecord
+from sojourn.schema import required
 from sojourn.stats.jain import jain
 from sojourn.store.run import Run
 
@@ -80,7 +81,7 @@ def unit_of(quantity: str) -> tuple[str, str, int]:
 def observe(run: Run) -> Observation:
     """Return every quantity that a run has a number for; shares and losses in per cent."""
     record = run.record
-    wifi, scenario = record.wifi, record.scenario
+    wifi, scenario = required(record.wifi, "wifi"), record.scenario
     seconds = float(record.cost.sim_s) if not record.series.t_s else float(record.series.t_s[-1])
     where = {one["name"]: one.get("station", "") for kind in ("probes", "flows") for one in scenario[kind]}
     found: dict[str, float] = {}
@@ -89,7 +90,7 @@ def observe(run: Run) -> Observation:
     stations = wifi.stations
     for one in stations:
         found |= _known(f"share.{one.name}", one.airtime_share, 100)
-        group = str((one.group or one.name))
+        group = one.group or one.name
         used = (float(one.airtime_tx_ms) + float(one.airtime_rx_ms)) / (10 * seconds)
         found[f"time.{group}"] = found.get(f"time.{group}", 0.0) + used
     pending = [ms for one in stations if one.latency is not None and (ms := one.latency.pending_mean_ms) is not None]
@@ -98,16 +99,16 @@ def observe(run: Run) -> Observation:
     if wifi.transmissions:
         found["collisions"] = 100 * int(wifi.collisions) / int(wifi.transmissions)
     found |= _known("jain", wifi.jain_airtime)
-    bins = [each for each in zip(*record.series.airtime_ms.values(), strict=True) if any(each)]
+    bins = [each for each in zip(*(record.series.airtime_ms or {}).values(), strict=True) if any(each)]
     if bins:
         found["jain_window"] = fmean(jain(each) for each in bins)
     down = [one.down for one in stations]
     built = sum(int(one.aggregates) for one in down)
     if built:
         found["frames"] = sum(int(one.aggregates) * float(one.aggregate_frames or 0) for one in down) / built
-    found["expired"] = sum(int(((one.latency or {}).expired or 0)) for one in stations) / seconds
-    found["voice_in"] = sum(int((one.voice_in_aggregates or 0)) for one in stations) / seconds
-    found["demoted"] = sum(int((one.demoted or 0)) for one in stations) / seconds
+    found["expired"] = sum(one.latency.expired for one in stations if one.latency is not None) / seconds
+    found["voice_in"] = sum(one.voice_in_aggregates or 0 for one in stations) / seconds
+    found["demoted"] = sum(one.demoted or 0 for one in stations) / seconds
     return Observation(seed=run.seed, numbers=found)
 
 
@@ -125,15 +126,15 @@ def _probes(found: dict[str, float], probes: Iterable[ProbeRecord], where: Mappi
 
     for one in probes:
         called = one.kind == "voip"
-        kind, times = ("voice", "delay_ms") if called else ("ping", "rtt_ms")
-        base = float(one.base_delay_ms) if called else 0.0
+        kind, key = ("voice", "delay_ms") if called else ("ping", "rtt_ms")
+        base = required(one.base_delay_ms, "base_delay_ms") if called else 0.0
         station = where[one.name]
         if one.sent:
             add(f"{kind}_loss", station, 100 * int(one.lost) / int(one.sent))
-        middle = "mean" if kind == "voice" else "median"
-        if one[times]["count"]:
-            add(f"{kind}_ms", station, float(one[times][middle]) - base)
-            add(f"{kind}_p95_ms", station, float(one[times]["p95"]) - base)
+        times = required(one.delay_ms if called else one.rtt_ms, key)
+        if times.count:
+            add(f"{kind}_ms", station, required(times.mean if called else times.median, key) - base)
+            add(f"{kind}_p95_ms", station, required(times.p95, key) - base)
     found.update({name: fmean(values) for name, values in pooled.items()})
 
 

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from sojourn.errors import SojournError
 from sojourn.papers.kit import evidence as kit
 from sojourn.record import ProbeRecord, ProbeSeries, Record, WifiStationRecord
+from sojourn.schema import or_null, required
 from sojourn.stats.mos import mos_of_stream
 from sojourn.store.run import Run
 
@@ -155,7 +156,7 @@ def pooled_ping(evidence: Evidence, experiment: str, scheme: str, stations: tupl
 def observe(run: Run) -> Observation:
     """Return what is kept of a run in a cell."""
     record = run.record
-    wifi = record.wifi
+    wifi = required(record.wifi, "wifi")
     where = {one["name"]: one.get("station") for one in record.scenario["probes"]}
     rtt = record.series.rtt
     first = wifi.stations[0].name
@@ -164,7 +165,7 @@ def observe(run: Run) -> Observation:
         duration_s=float(record.cost.sim_s),
         stations={one.name: _station(one) for one in wifi.stations},
         goodput={one.name: float(one.goodput_mbit) for one in record.flows},
-        loss={flow.name: lost for flow in record.flows if (lost := flow.loss) is not None},
+        loss={flow.name: lost for flow in record.flows if (lost := or_null(flow.loss)) is not None},
         ping_ms={where.get(name) or first: _answered(found) for name, found in rtt.items()},
         voices={one.name: _voice(one, record) for one in record.probes if one.kind == "voip"},
         collisions=int(wifi.collisions),
@@ -203,11 +204,11 @@ def _station(plain: WifiStationRecord) -> StationObservation:
         mbit=float(down.throughput_mbit),
         aggregates=int(down.aggregates),
         aggregate_frames=float(down.aggregate_frames or 0.0),
-        aggregate_bytes=float(down.aggregate_bytes or 0.0),
-        transmissions=int(down.transmissions),
+        aggregate_bytes=or_null(down.aggregate_bytes) or 0.0,
+        transmissions=required(down.transmissions, "transmissions"),
         retries=int(down.retries),
-        queue_ms=_number((down.queue_ms or {}).mean),
-        hardware_ms=_number((down.hardware_ms or {}).mean),
+        queue_ms=None if down.queue_ms is None else down.queue_ms.mean,
+        hardware_ms=None if down.hardware_ms is None else down.hardware_ms.mean,
         drops={reason: int(number) for reason, number in down.drops.items()},
         tids={int(one.tid): int(one.packets) for one in plain.tids if one.direction == "down"},
     )
@@ -217,7 +218,7 @@ def _voice(probe: ProbeRecord, record: Record) -> VoiceObservation:
     delay = np.asarray(record.series.voip[probe.name].delay_ms, dtype=float)
     delay = delay[~np.isnan(delay)]
     return VoiceObservation(
-        delay_ms=float(delay.mean()) - float(probe.base_delay_ms) if delay.size else float("inf"),
+        delay_ms=float(delay.mean()) - required(probe.base_delay_ms, "base_delay_ms") if delay.size else float("inf"),
         lost=int(probe.lost),
         sent=int(probe.sent),
         mos=mos_of_stream(probe),
