@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 from sojourn.store.run import Run
+from tests.records import run_of
 
 #: What a made-up run is made of.
 DEFAULTS: dict[str, Any] = {
@@ -100,7 +100,7 @@ def record(seed: int, values: dict[str, Any]) -> Run:
         "web": [_web(values["web"], seed)] if values["web"] else [],
         "cost": {"sim_s": SECONDS},
     }
-    return Run(text=json.dumps(body))
+    return run_of(body)
 
 
 def _whole(goodput: float) -> float:

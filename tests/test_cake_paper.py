@@ -334,14 +334,14 @@ def test_a_run_is_observed() -> None:
         )
     )
     found = observe(run)
-    flows_by_name = {one["name"]: one for one in run.record["flows"]}
-    assert found.up == {"tcp_up_1": flows_by_name["tcp_up_1"]["goodput_mbit"]}
-    assert found.down == {"tcp_down_1": flows_by_name["tcp_down_1"]["goodput_mbit"]}
+    flows_by_name = {one.name: one for one in run.record.flows}
+    assert found.up == {"tcp_up_1": flows_by_name["tcp_up_1"].goodput_mbit}
+    assert found.down == {"tcp_down_1": flows_by_name["tcp_down_1"].goodput_mbit}
     assert list(found.echoes) == ["ping"]
     # Two queues of ten packets are 24 ms, and an echo cannot be faster than the path.
     assert 0 < found.echoes["ping"].mean_ms < found.echoes["ping"].p95_ms < 26
-    (fixed,) = (one for one in run.record["probes"] if one["name"] == "voice")
-    assert found.voice_loss == 100 * fixed["lost"] / fixed["sent"]
+    (fixed,) = (one for one in run.record.probes if one.name == "voice")
+    assert found.voice_loss == 100 * fixed.lost / fixed.sent
     assert found.voice_ms is not None
     assert 0 < found.voice_ms < 13
 

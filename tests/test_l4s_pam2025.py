@@ -164,12 +164,12 @@ def test_a_kernel_takes_the_cells_of_its_controls() -> None:
 def test_a_run_is_observed_by_sides() -> None:
     cell = AXES("cubic", "cubic", "fifo", 2, 1, 2)
     run = api.run(dataclasses.replace(BED.scenario(cell), duration="5s"))
-    found, flows = observe(run, cell), run.record["flows"]
-    assert [one["name"] for one in flows] == ["l4s_1", "classic_1", "classic_2"]
-    assert found.l4s_mbit == flows[0]["goodput_mbit"]
-    assert found.classic_mbit == flows[1]["goodput_mbit"] + flows[2]["goodput_mbit"]
+    found, flows = observe(run, cell), run.record.flows
+    assert [one.name for one in flows] == ["l4s_1", "classic_1", "classic_2"]
+    assert found.l4s_mbit == flows[0].goodput_mbit
+    assert found.classic_mbit == flows[1].goodput_mbit + flows[2].goodput_mbit
     # The smoothed RTT is that of the base and the queue, and of what the receiver waits with its acknowledgements.
-    assert found.l4s_ms == pytest.approx(10 + flows[0]["sojourn_ms"]["mean"], abs=0.5)
+    assert found.l4s_ms == pytest.approx(10 + flows[0].sojourn_ms.mean, abs=0.5)
     assert 0 < share(found) < 100
 
 

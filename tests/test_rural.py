@@ -91,9 +91,9 @@ def test_the_emulation_has_an_echo_instead_of_the_thin_stream() -> None:
 def test_a_packet_takes_12_ms_and_25_packets_300_ms() -> None:
     """1500 bytes at 1 Mbit/s; with Ethernet's 14 bytes 12.112 and 302.8 ms."""
     run = sojourn.run("rural", qdisc_up="rural:droptail", duration="20s")
-    full = run.record["bottleneck"]["up"]
-    assert full["backlog_packets"]["max"] == 25
-    assert full["sojourn_ms"]["max"] == pytest.approx(25 * 1514 * 8 / 1000, abs=12.2)
+    full = run.record.bottleneck["up"]
+    assert full.backlog_packets.max == 25
+    assert full.sojourn_ms.max == pytest.approx(25 * 1514 * 8 / 1000, abs=12.2)
     assert (1500 * 8 / 1e6, 25 * 1500 * 8 / 1e6) == (0.012, 0.3)
 
 
@@ -182,19 +182,19 @@ def test_every_claim_has_a_judge_a_part_and_what_it_needs() -> None:
 def test_what_is_observed_is_what_the_record_says() -> None:
     run = sojourn.run("rural", duration="60s", seed=2)
     found, record = observe(run, 300), run.record
-    bulk, thin = record["flows"]
-    assert found.bulk_mbit == bulk["goodput_mbit"]
-    assert found.thin_ms == thin["sojourn_ms"]["mean"]
-    times = [one["fct_ms"] for one in record["downloads"][0]["files"] if one["fct_ms"] is not None]
+    bulk, thin = record.flows
+    assert found.bulk_mbit == bulk.goodput_mbit
+    assert found.thin_ms == thin.sojourn_ms.mean
+    times = [one.fct_ms for one in record.downloads[0].files if one.fct_ms is not None]
     assert found.files == len(times) > 0
     assert found.fct_s == pytest.approx(sum(times) / len(times) / 1000)
     assert found.ping_ms is None
     echoed = sojourn.run(BED.scenario(AXES(EMULATION, CODEL, DEFAULT)), duration="20s")
     observed = observe(echoed, 300)
     assert observed.thin_ms is None
-    assert observed.ping_ms == pytest.approx(echoed.summary["rtt_ms"]["mean"] - 300)
+    assert observed.ping_ms == pytest.approx(echoed.summary.rtt_ms.mean - 300)
     assert observed.ping_p90_ms is not None
-    assert observed.ping_p90_ms + 300 <= echoed.summary["rtt_ms"]["p95"] + 1
+    assert observed.ping_p90_ms + 300 <= echoed.summary.rtt_ms.p95 + 1
 
 
 def test_a_part_is_run_judged_and_shown(cli: Cli, tmp_path: Path) -> None:

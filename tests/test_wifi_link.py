@@ -92,8 +92,8 @@ def test_who_sends_no_aggregates_is_starved(pair: Pair, least: float, most: floa
     for run in runner.run_all(scenarios, workers=1):
         observation = observe(run)
         assert least < observation.goodput_up / observation.goodput_down < most
-        (laptop,) = run.record["wifi"]["stations"]
-        frames = {side: laptop[side]["aggregate_frames"] for side in ("up", "down")}
+        (laptop,) = run.record.wifi.stations
+        frames = {side: laptop[side].aggregate_frames for side in ("up", "down")}
         assert (frames["up"] == 1, frames["down"] == 1) == (pair is UNEVEN, pair.point_aggregate == 1)
 
 

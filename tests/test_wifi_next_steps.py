@@ -17,11 +17,11 @@ from sojourn.papers.wifi_next_steps.judges import JUDGES
 from sojourn.papers.wifi_next_steps.plan import PARTS, Bed, crowd, plan
 from sojourn.papers.wifi_next_steps.texts import filled, texts
 from sojourn.plots import next_steps as plots
-from sojourn.store.run import Run
 from sojourn.study.cell import Cell, Observation
 from sojourn.study.claims import Claim, load
 from sojourn.study.rules import Reader, Rule
 from tests.conftest import Cli
+from tests.records import run_of
 
 BED = Bed(profile=papers.paper("wifi-next-steps").profiles["quick"])
 REPEATS = 4
@@ -130,7 +130,7 @@ def record() -> dict[str, Any]:
 
 
 def test_quantities_are_those_of_the_record() -> None:
-    found = observe(Run(text=json.dumps(record()))).numbers
+    found = observe(run_of(record())).numbers
     assert found["ping_ms"] == 20.0
     assert found["ping_p95_ms"] == 40.0
     assert found["ping_loss"] == 1.0  # one of fifty at one of two

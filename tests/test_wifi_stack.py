@@ -359,10 +359,10 @@ def test_a_real_run_is_observed_as_its_record_says() -> None:
 
     run = api.run("wifi_udp", scheme="fq_mac", duration="2s")
     found = observe(run)
-    wifi = run.record["wifi"]
-    assert found.stations["slow"].airtime_share == wifi["stations"][2]["airtime_share"]
+    wifi = run.record.wifi
+    assert found.stations["slow"].airtime_share == wifi.stations[2].airtime_share
     assert sum(one.airtime_share for one in found.stations.values()) == pytest.approx(1.0)
-    assert found.goodput["udp_fast1"] == run.record["flows"][0]["goodput_mbit"]
+    assert found.goodput["udp_fast1"] == run.record.flows[0].goodput_mbit
     assert found.loss["udp_slow"] > 0.5
     assert set(found.ping_ms) == {"fast1", "fast2", "slow"}
     assert found.stations["fast1"].aggregate_frames > 20

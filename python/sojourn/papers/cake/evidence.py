@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from sojourn.errors import SojournError
+from sojourn.schema import required
 from sojourn.store.run import Run
 from sojourn.study import evidence as kit
 from sojourn.study.cell import Axes, Cell, Observation
@@ -101,18 +102,18 @@ def observe(run: Run) -> Observation:
     """
     record = run.record
     goodput: dict[str, dict[str, float]] = {"up": {}, "down": {}}
-    for flow in record["flows"]:
-        goodput[flow["direction"]][flow["name"]] = flow["goodput_mbit"]
-    trips = {one["name"]: (one["rtt_ms"]["mean"], one["rtt_ms"]["p95"]) for one in record["probes"] if "rtt_ms" in one}
+    for flow in record.flows:
+        goodput[flow.direction][flow.name] = flow.goodput_mbit
+    trips = {one.name: (one.rtt_ms.mean, one.rtt_ms.p95) for one in record.probes if one.rtt_ms is not None}
     echoes = {
         name: Echo(mean_ms=mean - BASE_MS, p95_ms=p95 - BASE_MS)
         for name, (mean, p95) in trips.items()
         if mean is not None and p95 is not None
     }
     voice_ms = voice_loss = None
-    for one in record["probes"]:
-        if one["name"] == "voice" and one["sent"]:
-            voice_loss = 100 * one["lost"] / one["sent"]
-            if (delay := one["delay_ms"]["mean"]) is not None:
-                voice_ms = delay - one["base_delay_ms"]
+    for one in record.probes:
+        if one.name == "voice" and one.sent:
+            voice_loss = 100 * one.lost / one.sent
+            if (delay := required(one.delay_ms, "delay_ms").mean) is not None:
+                voice_ms = delay - required(one.base_delay_ms, "base_delay_ms")
     return Observation(seed=run.seed, **goodput, echoes=echoes, voice_ms=voice_ms, voice_loss=voice_loss)

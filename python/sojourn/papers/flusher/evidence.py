@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sojourn.record import PathRttRecord, SeriesRecord
+from sojourn.schema import required
 from sojourn.store.run import Run
 from sojourn.study import evidence as kit
 from sojourn.study.cell import Axes, Cell, Observation
@@ -154,37 +155,37 @@ def observe(run: Run, cell: Cell) -> Observation:
         The run over time.
     """
     record = run.record
-    head, series = record["flusher"], record["series"]
-    flow = record["flows"][0]
-    name = flow["name"]
-    pairs = head["flows"][0]["rtt"]
+    head, series = required(record.flusher, "flusher"), record.series
+    flow = record.flows[0]
+    name = flow.name
+    pairs = required(head.flows[0].rtt, "rtt")
     course = _course(series, name)
-    events = head["events"]
-    threshold = tuple(event["t_s"] for event in events if event["reason"] == "threshold")
-    forced = tuple(event["t_s"] for event in events if event["reason"] == "forced")
+    events = head.events
+    threshold = tuple(event.t_s for event in events if event.reason == "threshold")
+    forced = tuple(event.t_s for event in events if event.reason == "forced")
     values, counts = _histogram(pairs)
-    bins = round(1.0 / series["interval_s"])
+    bins = round(1.0 / series.interval_s)
     whole = course.goodput.size // bins * bins
     what = "round trip by packet pairs"
-    least, mean, most = (kit.needed(pairs[key], what) for key in ("min_ms", "mean_ms", "max_ms"))
+    least, mean, most = (kit.needed(value, what) for value in (pairs.min_ms, pairs.mean_ms, pairs.max_ms))
     trigger = max(cell.threshold * least, FLOOR_MS)
-    sent = [event["t_s"] for event in events if not event["refused"]]
-    crossed = _crossed(course, [event["t_s"] for event in events], threshold, trigger)
+    sent = [event.t_s for event in events if not event.refused]
+    crossed = _crossed(course, [event.t_s for event in events], threshold, trigger)
     return Observation(
         seed=run.seed,
-        rtt=_quantiles(values, counts, pairs["bin_ms"], least, most),
+        rtt=_quantiles(values, counts, pairs.bin_ms, least, most),
         mean=mean,
         std=float(np.sqrt(np.average((values - mean) ** 2, weights=counts))),
         least=least,
         most=most,
-        mbit=sum(one["goodput_mbit"] for one in record["flows"]),
-        flow_mbit=tuple(one["goodput_mbit"] for one in record["flows"]),
+        mbit=sum(one.goodput_mbit for one in record.flows),
+        flow_mbit=tuple(one.goodput_mbit for one in record.flows),
         per_second=np.sort(course.goodput[:whole].reshape(-1, bins).mean(axis=1)),
         cwnd=float(np.max(course.cwnd[20 * bins :], initial=0.0)),
         halvings=_reductions(course.cwnd[20 * bins :], bins),
         flushes=threshold,
         forced=forced,
-        packets=head["packets"],
+        packets=head.packets,
         at_flush=tuple(max(_before(course, at) - least, 0.0) / SLOT_MS for at, _ in crossed),
         reaction_ms=tuple(1e3 * (at - since) for at, since in crossed),
         near_flush=_near(course, sent, most),
@@ -201,30 +202,30 @@ def observe(run: Run, cell: Cell) -> Observation:
 
 
 def _course(series: SeriesRecord, name: str) -> Course:
-    own = series["flusher"][name]
+    own = required(series.flusher, "series.flusher")[name]
 
     def column(values: Sequence[float | None]) -> NDArray[np.float64]:
         return np.array([np.nan if value is None else value for value in values], dtype=float)
 
-    t = column(series["t_s"])
+    t = column(series.t_s)
     nothing = np.full(t.size, np.nan)
     return Course(
         t=t,
-        path_rtt=column(own["path_rtt_ms"]),
-        path_rtt_max=column(own["path_rtt_max_ms"]),
-        flusher_rtt=column(own["rtt_ms"]) if "rtt_ms" in own else nothing,
-        flusher_mbit=column(own["throughput_mbit"]) if "throughput_mbit" in own else nothing,
-        sender_rtt=column(own["sender_rtt_ms"]),
-        goodput=column(series["goodput_mbit"][name]),
-        cwnd=column(series["cwnd_segments"][name]),
-        backlog=column(series["backlog_packets"]["up"]),
-        drops=column(series["drops"]["up"]),
+        path_rtt=column(required(own.path_rtt_ms, "path_rtt_ms")),
+        path_rtt_max=column(required(own.path_rtt_max_ms, "path_rtt_max_ms")),
+        flusher_rtt=column(own.rtt_ms) if own.rtt_ms is not None else nothing,
+        flusher_mbit=column(own.throughput_mbit) if own.throughput_mbit is not None else nothing,
+        sender_rtt=column(required(own.sender_rtt_ms, "sender_rtt_ms")),
+        goodput=column(series.goodput_mbit[name]),
+        cwnd=column(series.cwnd_segments[name]),
+        backlog=column(series.backlog_packets["up"]),
+        drops=column(series.drops["up"]),
     )
 
 
 def _histogram(pairs: PathRttRecord) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    counts = np.array(pairs["bins"] or [0], dtype=float)
-    values = (pairs["first_bin"] + 0.5 + np.arange(counts.size, dtype=np.float64)) * pairs["bin_ms"]
+    counts = np.array(pairs.bins or [0], dtype=float)
+    values = (pairs.first_bin + 0.5 + np.arange(counts.size, dtype=np.float64)) * pairs.bin_ms
     return values, counts
 
 
@@ -322,10 +323,10 @@ def _after(course: Course, sent: Sequence[float]) -> tuple[NDArray[np.float64], 
 
 
 def _together(series: SeriesRecord) -> float | None:
-    windows = [np.array(values, dtype=float) for values in series["cwnd_segments"].values()]
+    windows = [np.array(values, dtype=float) for values in series.cwnd_segments.values()]
     if len(windows) < 3:
         return None
-    width = round(0.5 / series["interval_s"])
+    width = round(0.5 / series.interval_s)
     falls = np.array([window[1:] < 0.875 * window[:-1] for window in windows])[:, 20 * 2 * width :]
     halves = falls.shape[1] // width
     reduced = falls[:, : halves * width].reshape(len(windows), halves, width).any(axis=2).astype(float)

@@ -133,9 +133,9 @@ def observe(run: Run, cell: Cell) -> Observation:
     l4s_ms, classic_ms
         Round-trip time of each side, ms: the mean of its senders' smoothed ones over time, as the study has it.
     """
-    flows = run.record["flows"]
+    flows = run.record.flows
     sides = flows[: cell.l4s_flows], flows[cell.l4s_flows :]
-    mbit = [sum(one["goodput_mbit"] for one in side) for side in sides]
-    times = [[value for one in side if (value := one["mean_srtt_ms"]) is not None] for side in sides]
+    mbit = [sum(one.goodput_mbit for one in side) for side in sides]
+    times = [[value for one in side if (value := one.mean_srtt_ms) is not None] for side in sides]
     l4s_ms, classic_ms = (sum(each) / len(each) if each else None for each in times)
     return Observation(seed=run.seed, l4s_mbit=mbit[0], classic_mbit=mbit[1], l4s_ms=l4s_ms, classic_ms=classic_ms)

@@ -11,7 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sojourn.errors import SojournError
-from sojourn.record import ProbeRecord, Record, WifiStationRecord
+from sojourn.record import ProbeRecord, ProbeSeries, Record, WifiStationRecord
+from sojourn.schema import or_null, required
 from sojourn.stats.mos import mos_of_stream
 from sojourn.store.run import Run
 from sojourn.study import evidence as kit
@@ -134,20 +135,20 @@ def observe(run: Run) -> Observation:
         Of the medium.
     """
     record = run.record
-    wifi = record["wifi"]
-    where = {one["name"]: one.get("station") for one in record["scenario"]["probes"]}
-    rtt = record["series"]["rtt"]
-    first = wifi["stations"][0]["name"]
+    wifi = required(record.wifi, "wifi")
+    where = {one["name"]: one.get("station") for one in record.scenario["probes"]}
+    rtt = record.series.rtt
+    first = wifi.stations[0].name
     return Observation(
         seed=run.seed,
-        duration_s=float(record["cost"]["sim_s"]),
-        stations={one["name"]: _station(one) for one in wifi["stations"]},
-        goodput={one["name"]: float(one["goodput_mbit"]) for one in record["flows"]},
-        loss={flow["name"]: lost for flow in record["flows"] if (lost := flow.get("loss")) is not None},
+        duration_s=float(record.cost.sim_s),
+        stations={one.name: _station(one) for one in wifi.stations},
+        goodput={one.name: float(one.goodput_mbit) for one in record.flows},
+        loss={flow.name: lost for flow in record.flows if (lost := or_null(flow.loss)) is not None},
         ping_ms={where.get(name) or first: _answered(found) for name, found in rtt.items()},
-        voices={one["name"]: _voice(one, record) for one in record["probes"] if one["kind"] == "voip"},
-        collisions=int(wifi["collisions"]),
-        transmissions=int(wifi["transmissions"]),
+        voices={one.name: _voice(one, record) for one in record.probes if one.kind == "voip"},
+        collisions=int(wifi.collisions),
+        transmissions=int(wifi.transmissions),
     )
 
 
@@ -175,37 +176,37 @@ def mean_of(run: Observation, stations: tuple[str, ...], quantity: Callable[[Sta
 
 
 def _station(plain: WifiStationRecord) -> StationObservation:
-    down = plain["down"]
+    down = plain.down
     return StationObservation(
-        airtime_share=kit.needed(plain["airtime_share"], "airtime"),
-        down_airtime_ms=float(plain["airtime_tx_ms"]),
-        mbit=float(down["throughput_mbit"]),
-        aggregates=int(down["aggregates"]),
-        aggregate_frames=float(down["aggregate_frames"] or 0.0),
-        aggregate_bytes=float(down.get("aggregate_bytes") or 0.0),
-        transmissions=int(down["transmissions"]),
-        retries=int(down["retries"]),
-        queue_ms=_number(down.get("queue_ms", {}).get("mean")),
-        hardware_ms=_number(down.get("hardware_ms", {}).get("mean")),
-        drops={reason: int(number) for reason, number in down["drops"].items()},
-        tids={int(one["tid"]): int(one["packets"]) for one in plain["tids"] if one["direction"] == "down"},
+        airtime_share=kit.needed(plain.airtime_share, "airtime"),
+        down_airtime_ms=float(plain.airtime_tx_ms),
+        mbit=float(down.throughput_mbit),
+        aggregates=int(down.aggregates),
+        aggregate_frames=float(down.aggregate_frames or 0.0),
+        aggregate_bytes=or_null(down.aggregate_bytes) or 0.0,
+        transmissions=required(down.transmissions, "transmissions"),
+        retries=int(down.retries),
+        queue_ms=None if down.queue_ms is None else down.queue_ms.mean,
+        hardware_ms=None if down.hardware_ms is None else down.hardware_ms.mean,
+        drops={reason: int(number) for reason, number in down.drops.items()},
+        tids={int(one.tid): int(one.packets) for one in plain.tids if one.direction == "down"},
     )
 
 
 def _voice(probe: ProbeRecord, record: Record) -> VoiceObservation:
-    delay = np.asarray(record["series"]["voip"][probe["name"]]["delay_ms"], dtype=float)
+    delay = np.asarray(record.series.voip[probe.name].delay_ms, dtype=float)
     delay = delay[~np.isnan(delay)]
     return VoiceObservation(
-        delay_ms=float(delay.mean()) - float(probe["base_delay_ms"]) if delay.size else float("inf"),
-        lost=int(probe["lost"]),
-        sent=int(probe["sent"]),
+        delay_ms=float(delay.mean()) - required(probe.base_delay_ms, "base_delay_ms") if delay.size else float("inf"),
+        lost=int(probe.lost),
+        sent=int(probe.sent),
         mos=mos_of_stream(probe),
     )
 
 
-def _answered(series: Mapping[str, Any]) -> Array:
-    times: Array = np.asarray(series["t_s"], dtype=np.float64)
-    trips: Array = np.asarray(series["rtt_ms"], dtype=np.float64)
+def _answered(series: ProbeSeries) -> Array:
+    times: Array = np.asarray(series.t_s, dtype=np.float64)
+    trips: Array = np.asarray(series.rtt_ms, dtype=np.float64)
     found: Array = trips[(times >= 0) & ~np.isnan(trips)]
     return found
 

@@ -37,6 +37,7 @@ from sojourn.papers.wifi_stack.evidence import (
 from sojourn.papers.wifi_stack.quantities import VOCABULARY
 from sojourn.scenario import Flow, Probe, Scenario, Tcp
 from sojourn.scenario_keys import Station, Wifi
+from sojourn.schema import required
 from sojourn.store.run import Run
 from sojourn.study import plan as plans
 from sojourn.study.cell import Cell
@@ -160,7 +161,7 @@ def processor_time(bed: Bed, means: Means) -> dict[str, tuple[float, ...]]:
                 began = time.process_time_ns()
                 run = Run(text=means.backend.run(text))
                 took = time.process_time_ns() - began
-                packets = run.record["wifi"]["stations"][0]["down"]["packets"]
+                packets = required(run.record.wifi, "wifi").stations[0].down.packets
                 least[scheme] = min(least[scheme], took / max(packets, 1))
         for scheme, value in least.items():
             found[scheme].append(value)
