@@ -14,9 +14,8 @@ from sojourn.papers.good_bad_wifi import section7, tables
 from sojourn.papers.good_bad_wifi.evidence import Collision
 from sojourn.papers.good_bad_wifi.observation import observe
 from sojourn.papers.l4s_pam2025 import evidence as l4s
-from sojourn.papers.rural import evidence as rural
-from sojourn.papers.wifi_next_steps import evidence as next_steps
 from sojourn.papers.wifi_stack import evidence as wifi_stack
+from sojourn.study.cell import Cell, Observation
 from tests.synthetic import DEFAULTS, record
 
 Values = Mapping[str, Any]
@@ -32,7 +31,7 @@ def scaled(value: Any, factor: float) -> Any:
     return value * factor if isinstance(value, float) else value
 
 
-def of_good_bad_wifi(_cell: Any, seed: int, values: Values) -> Any:
+def of_good_bad_wifi(_cell: Cell, seed: int, values: Values) -> Observation:
     """Return what is observed of a made-up record; the fairness test's `shares` are those of the upload."""
     fair = dict(values.get("fair") or {})
     if shares := fair.pop("shares", None):
@@ -60,24 +59,24 @@ OF_GOOD_BAD_WIFI = {
 }
 
 
-def of_rural(_cell: Any, seed: int, values: Values) -> Any:
+def of_rural(_cell: Cell, seed: int, values: Values) -> Observation:
     """Return a run whose noise differs by seed, not by cell."""
-    return rural.Observation(seed=seed, **scaled(values, 1 + 0.0005 * ((seed * 7) % 5 - 2)))
+    return Observation(seed=seed, **scaled(values, 1 + 0.0005 * ((seed * 7) % 5 - 2)))
 
 
-def of_l4s(_cell: Any, seed: int, values: Values) -> Any:
+def of_l4s(_cell: Cell, seed: int, values: Values) -> Observation:
     """Return a run of which the L4S side has a little more with each seed."""
-    return l4s.Observation(seed=seed, **{**values, "l4s_mbit": values["l4s_mbit"] * (1 + 5e-4 * seed)})
+    return Observation(seed=seed, **{**values, "l4s_mbit": values["l4s_mbit"] * (1 + 5e-4 * seed)})
 
 
-def of_flusher(_cell: Any, seed: int, values: Values) -> Any:
+def of_flusher(_cell: Cell, seed: int, values: Values) -> Observation:
     """Return a run of a minute; a number in the place of a curve is a constant one."""
     near, ranks, t = 1 + 1e-4 * seed, flusher.RANKS.size, np.arange(600) / 10
 
     def curve(value: Any, size: int) -> Any:
         return np.full(size, value) if isinstance(value, float) else np.asarray(value)
 
-    return flusher.Observation(
+    return Observation(
         seed=seed,
         **{name: value * near if isinstance(value, float) else value for name, value in values.items()}
         | {name: curve(values[name], ranks) for name in ("rtt", "flusher_rtt", "sender_rtt")}
@@ -87,11 +86,11 @@ def of_flusher(_cell: Any, seed: int, values: Values) -> Any:
     )
 
 
-def of_wifi_stack(_cell: Any, seed: int, values: Values) -> Any:
+def of_wifi_stack(_cell: Cell, seed: int, values: Values) -> Observation:
     """Return a run of 10 s; `station` is what each of its stations has, `ping` the medians of the pings."""
     near = scaled(values, 1 + 0.002 * (seed % 3))
     spread = (1 + values["spread"] * np.linspace(-0.5, 0.5, 101)) * (1 + 0.001 * seed)
-    return wifi_stack.Observation(
+    return Observation(
         seed=seed,
         duration_s=10.0,
         stations={
@@ -109,12 +108,12 @@ def of_wifi_stack(_cell: Any, seed: int, values: Values) -> Any:
     )
 
 
-def of_next_steps(_cell: Any, seed: int, values: Values) -> Any:
+def of_next_steps(_cell: Cell, seed: int, values: Values) -> Observation:
     """Return a run with these numbers."""
-    return next_steps.Observation(seed=seed, numbers=scaled(values, 1 + 1e-4 * seed))
+    return Observation(seed=seed, numbers=scaled(values, 1 + 1e-4 * seed))
 
 
-def of_cake(_cell: Any, seed: int, values: Values) -> Any:
+def of_cake(_cell: Cell, seed: int, values: Values) -> Observation:
     """Return a run, each with a little more goodput and latency than the one before.
 
     A number in the place of a direction's flows is shared by four, and four numbers are those of the marked flows.
@@ -128,7 +127,7 @@ def of_cake(_cell: Any, seed: int, values: Values) -> Any:
         each = dict(zip(cake.MARKS, mbit, strict=True)) if isinstance(mbit, tuple) else dict.fromkeys("1234", mbit / 4)
         return {f"tcp_{way}_{name}": one for name, one in each.items()}
 
-    return cake.Observation(
+    return Observation(
         seed=seed,
         up=flows("up"),
         down=flows("down"),

@@ -45,8 +45,10 @@ import pytest
 
 from sojourn import papers
 from sojourn.flusher_parameters import Parameters
-from sojourn.papers.kit import by_hand
-from sojourn.papers.kit.claims import Claim, load, stored
+from sojourn.papers import by_hand
+from sojourn.study.cell import Cell, Observation
+from sojourn.study.claims import Claim, Judges, load, stored
+from sojourn.study.evidence import Evidence
 from tests import makers
 
 __all__ = ["STUDIES", "Claim", "Study", "by_hand", "load", "stored"]
@@ -72,8 +74,8 @@ class Study:
     """
 
     folder: str
-    make: Callable[[Any, int, Values], Any]
-    cells: Callable[[], Iterable[Any]] | None = None
+    make: Callable[[Cell, int, Values], Observation]
+    cells: Callable[[], Iterable[Cell]] | None = None
     names: Mapping[str, Any] = field(default_factory=dict)
 
     @functools.cached_property
@@ -82,23 +84,24 @@ class Study:
         return tomllib.loads((CASES / f"{self.folder}.toml").read_text(encoding="utf-8"))
 
     @functools.cached_property
-    def judges(self) -> Any:
+    def judges(self) -> Judges:
         """The judges of the paper."""
-        return import_module(f"sojourn.papers.{self.folder}.judges").JUDGES
+        judges: Judges = import_module(f"sojourn.papers.{self.folder}.judges").JUDGES
+        return judges
 
     @functools.cached_property
     def claims(self) -> dict[str, Claim]:
         """The claims by id, without those that nothing decides."""
         return {claim.id: claim for claim in load(self.folder) if claim.id not in self.data.get("never_decided", {})}
 
-    def cell(self, *values: Any, **fields: Any) -> Any:
+    def cell(self, *values: Any, **fields: Any) -> Cell:
         """Return a cell by its fields, in their order or by name."""
-        vocabulary = self.judges.vocabulary
-        return vocabulary.cell(**dict(zip(vocabulary.fields, values, strict=False)), **fields)
+        return self.judges.vocabulary.axes(*values, **fields)
 
-    def evidence(self, cells: Mapping[Any, Sequence[Any]], **more: Any) -> Any:
+    def evidence(self, cells: Mapping[Cell, tuple[Observation, ...]], **more: Any) -> Any:
         """Return evidence of these runs."""
-        return import_module(f"sojourn.papers.{self.folder}.evidence").Evidence(cells=cells, **more)
+        kind = getattr(import_module(f"sojourn.papers.{self.folder}.evidence"), "Evidence", Evidence)
+        return kind(cells=cells, **more)
 
     def judged(self, name: str, evidence: Any) -> dict[str, Any]:
         """Return what becomes of a claim."""
@@ -106,15 +109,15 @@ class Study:
         return answer
 
     @functools.cache  # noqa: B019  there is one of each paper
-    def values(self, cell: Any) -> Values:
+    def values(self, cell: Cell) -> Values:
         """Return the values of a cell in the world."""
         return self.changed(cell, self.data.get("world", ()))
 
-    def changed(self, cell: Any, changes: Iterable[Mapping[str, Any]], values: Values | None = None) -> Values:
+    def changed(self, cell: Cell, changes: Iterable[Mapping[str, Any]], values: Values | None = None) -> Values:
         """Return the values of a cell after changes, of those that are made to it."""
         values = dict(values or {})
-        names = {**self._names, **{name: getattr(cell, name) for name in self.judges.vocabulary.fields}, "cell": cell}
-        names["like"] = lambda **fields: self.values(cell._replace(**fields))
+        names = {**self._names, **cell.settings, "cell": cell}
+        names["like"] = lambda **fields: self.values(cell.replaced(**fields))
         for change in changes:
             if self._matches(cell, change.get("at", {}), {**names, **values}):
                 for name, value in change.get("let", {}).items():
@@ -122,19 +125,19 @@ class Study:
                 values = overlaid(values, change.get("set", {}), names)
         return values
 
-    def runs(self, cell: Any, values: Values, repeats: int | None = None) -> tuple[Any, ...]:
+    def runs(self, cell: Cell, values: Values) -> tuple[Observation, ...]:
         """Return the repeats of a cell with these values."""
-        seeds = range(1, 1 + (repeats or self.data.get("repeats", 4)))
+        seeds = range(1, 1 + self.data.get("repeats", 4))
         return tuple(self.make(cell, seed, of_seed(values, seed)) for seed in seeds)
 
     @functools.cached_property
-    def usual(self) -> dict[Any, tuple[Any, ...]]:
+    def usual(self) -> dict[Cell, tuple[Observation, ...]]:
         """The runs of the world by cell."""
         return {cell: self.runs(cell, self.values(cell)) for cell in self._cells()}
 
     def world(self, *changes: Mapping[str, Any]) -> Any:
         """Return the evidence of the world, or of one that is changed."""
-        values: dict[Any, Values] = {}
+        values: dict[Cell, Values] = {}
         for change in changes:
             if "set" in change:
                 chosen = [cell for cell in self.usual if self._matches(cell, change.get("at", {}), self._names)]
@@ -143,7 +146,7 @@ class Study:
                     cell: self.changed(cell, [{**change, "at": {}}], values.get(cell) or self.values(cell))
                     for cell in chosen
                 }
-        more = functools.reduce(dict.__or__, (dict(change.get("evidence", {})) for change in changes), {})
+        more = {name: one for change in changes for name, one in change.get("evidence", {}).items()}
         return self.evidence(
             self.usual | {cell: self.runs(cell, one) for cell, one in values.items()},
             **self._of_file("evidence") | evaluated(more, self._names),
@@ -181,7 +184,7 @@ class Study:
     def _of_file(self, table: str) -> Values:
         return dict(evaluated(self.data.get(table, {}), self._names))
 
-    def _cells(self) -> Iterator[Any]:
+    def _cells(self) -> Iterator[Cell]:
         if self.cells is not None:
             yield from self.cells()
             return
@@ -194,14 +197,14 @@ class Study:
             name: self._names.get(value, value) if isinstance(value, str) else value for name, value in fields.items()
         }
 
-    def _matches(self, cell: Any, at: Mapping[str, Any] | Sequence[Any], names: Mapping[str, Any]) -> bool:
+    def _matches(self, cell: Cell, at: Mapping[str, Any] | Sequence[Any], names: Mapping[str, Any]) -> bool:
         if not isinstance(at, Mapping):
             return bool(cell == self.cell(*at))
         fields = {**self.data.get("places", {}).get(at.get("is"), {}), **at}
         fields.pop("is", None)
         for name, value in self._named(fields).items():
             if name == "if":
-                own = {field: getattr(cell, field) for field in self.judges.vocabulary.fields}
+                own = cell.settings
                 if not evaluated(f"={value}", {**names, **own, "cell": cell}):
                     return False
             elif getattr(cell, name) not in (value if type(value) in (list, tuple) else [value]):
@@ -245,11 +248,11 @@ def times(table: Mapping[str, float], factor: float, *names: str) -> dict[str, f
     return {name: value * factor if name in (names or table) else value for name, value in table.items()}
 
 
-def _plan(folder: str, *arguments: Any) -> Callable[[], Iterable[Any]]:
-    return lambda: import_module(f"sojourn.papers.{folder}.plan").cells(*arguments)
+def _plan(folder: str) -> Callable[[], Iterable[Cell]]:
+    return lambda: import_module(f"sojourn.papers.{folder}.plan").cells()
 
 
-def _next_steps() -> Iterable[Any]:
+def _next_steps() -> Iterable[Cell]:
     plan = import_module("sojourn.papers.wifi_next_steps.plan")
     return [cell for cell, _ in plan.Bed(profile=papers.paper("wifi-next-steps").profiles["quick"]).cells()]
 

@@ -31,7 +31,7 @@ def upload(ecn: Any) -> Scenario:
 
 def flow(scenario: Scenario, backend: str = "sim", **more: Any) -> dict[str, Any]:
     record = sojourn.run(scenario, backend=backend, **more).record
-    return cast("dict[str, Any]", record["flows"][0])
+    return cast("dict[str, Any]", record.flows[0])
 
 
 def test_each_mark_of_the_queue_is_counted_once() -> None:

@@ -10,7 +10,7 @@ import pytest
 
 from sojourn import api, papers
 from sojourn.papers.cake import plan as cake
-from sojourn.papers.cake.evidence import HOSTS, PARTS, observe
+from sojourn.papers.cake.evidence import AXES, HOSTS, PARTS, observe
 from sojourn.papers.cake.exhibits import GALLERY
 from sojourn.papers.cake.judges import of_host, share
 from sojourn.papers.cake.plan import (
@@ -28,7 +28,6 @@ from tests.conftest import Cli
 from tests.studies import STUDIES
 
 STUDY = STUDIES["cake"]
-cell_of = STUDY.cell
 BED = Bed(profile=papers.paper("cake").profiles["quick"])
 
 
@@ -36,7 +35,7 @@ def test_the_bounds_of_fig_3_are_a_tenth_around_arithmetic() -> None:
     # By hand: a quantum is 1 over the flows of the busier host. A sends 4 flows, B 2; destination C receives 3.
     busier = {"a_a": 4, "a_b": 4, "a_c1": 4, "a_c2": 4, "b_c": 3, "b_d": 2}
     whole = sum(1 / each for each in busier.values())
-    run = STUDY.usual[cell_of("isolation", "triple")][0]
+    run = STUDY.usual[AXES("isolation", "triple")][0]
     for flow, number in busier.items():
         assert share(run, "up", flow) == pytest.approx(100 / number / whole)
     assert of_host(run, "a") == pytest.approx(100 * 6 / 11)
@@ -46,11 +45,11 @@ def test_the_bounds_of_fig_3_are_a_tenth_around_arithmetic() -> None:
 
 
 def test_the_bottleneck_is_a_shaper_or_a_link() -> None:
-    filtered = cell_of("acks", "ack_filter_aggressive", up=1, down=30)
+    filtered = AXES("acks", "ack_filter_aggressive", up=1, down=30)
     assert qdisc(filtered, "up") == "cake bandwidth 1mbit besteffort flows ack-filter-aggressive"
     assert qdisc(filtered, "down") == "cake bandwidth 30mbit besteffort flows"
     assert rate(filtered, "up") == rate(filtered, "down") == "100mbit"
-    other = cell_of("rrul", "fq_codel", up=1)
+    other = AXES("rrul", "fq_codel", up=1)
     assert (qdisc(other, "up"), rate(other, "up"), rate(other, "down")) == ("fq_codel", "1mbit", "10mbit")
 
 
@@ -67,16 +66,16 @@ def test_what_can_be_run_is_a_scenario_and_the_rest_says_why(backend: str) -> No
         lacking = STUDY.evidence({}, lacks=lambda cell: lacks(cell, backend))  # noqa: B023
         with pytest.raises(Exception, match=f"^it needs {' and '.join(missing)}, which the back end lacks: "):
             lacking.of(cell)
-    assert not lacks(cell_of("rrul", "fq_codel"), backend)
+    assert not lacks(AXES("rrul", "fq_codel"), backend)
 
 
 def test_a_cell_needs_what_its_test_is_about(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(cake, "accepted", lambda _backend, **_fields: False)
-    assert lacks(cell_of("rrul", "fq_codel")) == ()
-    assert lacks(cell_of("rrul", "besteffort")) == (NEEDS_CAKE,)
-    assert lacks(cell_of("isolation", "triple")) == (NEEDS_CAKE, NEEDS_HOSTS)
-    assert lacks(cell_of("diffserv", "fq_codel")) == (NEEDS_MARKS,)
-    assert lacks(cell_of("voice", "diffserv4")) == (NEEDS_CAKE, NEEDS_MARKS)
+    assert lacks(AXES("rrul", "fq_codel")) == ()
+    assert lacks(AXES("rrul", "besteffort")) == (NEEDS_CAKE,)
+    assert lacks(AXES("isolation", "triple")) == (NEEDS_CAKE, NEEDS_HOSTS)
+    assert lacks(AXES("diffserv", "fq_codel")) == (NEEDS_MARKS,)
+    assert lacks(AXES("voice", "diffserv4")) == (NEEDS_CAKE, NEEDS_MARKS)
     monkeypatch.setattr(cake, "accepted", lambda _backend, **_fields: True)
     monkeypatch.setattr(cake, "has_hosts", lambda _backend: True)
     assert not any(lacks(cell) for cell in cells())
@@ -110,14 +109,14 @@ def test_a_run_is_observed() -> None:
         )
     )
     found = observe(run)
-    flows_by_name = {one["name"]: one for one in run.record["flows"]}
-    assert found.up == {"tcp_up_1": flows_by_name["tcp_up_1"]["goodput_mbit"]}
-    assert found.down == {"tcp_down_1": flows_by_name["tcp_down_1"]["goodput_mbit"]}
+    flows_by_name = {one.name: one for one in run.record.flows}
+    assert found.up == {"tcp_up_1": flows_by_name["tcp_up_1"].goodput_mbit}
+    assert found.down == {"tcp_down_1": flows_by_name["tcp_down_1"].goodput_mbit}
     assert list(found.echoes) == ["ping"]
     # Two queues of ten packets are 24 ms, and an echo cannot be faster than the path.
     assert 0 < found.echoes["ping"].mean_ms < found.echoes["ping"].p95_ms < 26
-    (fixed,) = (one for one in run.record["probes"] if one["name"] == "voice")
-    assert found.voice_loss == 100 * fixed["lost"] / fixed["sent"]
+    (fixed,) = (one for one in run.record.probes if one.name == "voice")
+    assert found.voice_loss == 100 * fixed.lost / fixed.sent
     assert found.voice_ms is not None
     assert 0 < found.voice_ms < 13
 

@@ -31,9 +31,7 @@ from sojourn.papers.flusher.evidence import (
     RENO,
     SLOT_MS,
     WRITTEN,
-    Cell,
     Evidence,
-    Observation,
     active,
     observe,
     passive,
@@ -46,10 +44,10 @@ from sojourn.scenario import Flow, Scenario
 from sojourn.scenario_keys import Flusher
 from sojourn.store import frames
 from sojourn.store.run import Run
+from sojourn.study.cell import Cell, Observation
 from tests.studies import STUDIES, load
 
 STUDY = STUDIES["flusher"]
-cell_of = STUDY.cell
 BED = Bed(profile=dataclasses.replace(papers.paper("flusher").profiles["quick"], duration="60s"))
 
 
@@ -124,7 +122,7 @@ def test_the_bed_is_the_thesis_s() -> None:
 
 
 def test_the_longer_of_two_rtts_is_as_long_as_it_is_called() -> None:
-    found = json.loads(BED.scenario(passive(RENO, 10)._replace(scene=PAIR)).normalized())
+    found = json.loads(BED.scenario(passive(RENO, 10).replaced(scene=PAIR)).normalized())
     # 3 ms of the slow link are in its netem.
     assert [flow["rtt"] for flow in found["flows"]] == ["7ms", "97ms"]
 
@@ -143,11 +141,11 @@ def test_a_netem_s_buffer_is_smaller_by_what_its_delay_holds() -> None:
 def test_the_gate_leaves_a_destination_alone_for_a_tenth_of_a_second() -> None:
     cell = active(CUBIC, 50, reading=WRITTEN)
     gated = dataclasses.replace(BED, bursts="at_once", gate="widest")
-    heads = [Run(text=_native.run(bed.scenario(cell).to_json())).record["flusher"] for bed in (BED, gated)]
-    sent = [[event["t_s"] for event in head["events"] if not event["refused"]] for head in heads]
-    assert heads[0]["refused"] == 0
+    heads = [Run(text=_native.run(bed.scenario(cell).to_json())).record.flusher for bed in (BED, gated)]
+    sent = [[event.t_s for event in head.events if not event.refused] for head in heads]
+    assert heads[0].refused == 0
     assert min(np.diff(sent[0])) < 0.1
-    assert heads[1]["refused"] > heads[1]["flushes"] > 10
+    assert heads[1].refused > heads[1].flushes > 10
     assert min(np.diff(sent[1])) >= 0.1
 
 
@@ -155,10 +153,10 @@ def test_a_burst_beyond_the_gate_s_bounds_is_not_sent() -> None:
     """The gate lets no more pass than four times throughput x largest RTT, as measured."""
     cell = active(RENO, 10, reading=WRITTEN)
     gated = dataclasses.replace(BED, bursts="at_once", gate="widest")
-    events = Run(text=_native.run(gated.scenario(cell).to_json())).record["flusher"]["events"]
+    events = Run(text=_native.run(gated.scenario(cell).to_json())).record.flusher.events
     for event in events:
-        product = event["throughput_mbit"] * event["max_rtt_ms"] * 1e3 / 8
-        assert event["refused"] or event["packets"] * 1500 <= 4 * product * 1.001
+        product = event.throughput_mbit * event.max_rtt_ms * 1e3 / 8
+        assert event.refused or event.packets * 1500 <= 4 * product * 1.001
 
 
 def test_table_6_1_by_hand() -> None:
@@ -177,8 +175,8 @@ def test_what_is_observed_is_in_the_record() -> None:
     cell = passive(RENO, 50)
     one = run(cell)
     observation = observe(one, cell)
-    pairs = one.record["flusher"]["flows"][0]["rtt"]
-    assert (observation.mean, observation.most) == (pairs["mean_ms"], pairs["max_ms"])
+    pairs = one.record.flusher.flows[0].rtt
+    assert (observation.mean, observation.most) == (pairs.mean_ms, pairs.max_ms)
     assert observation.packets == 0
     # The base RTT, two packets and two acknowledgements at 10 Mbit/s but for those that the bucket lets pass; a full
     # queue of 100 packets more at most.
@@ -201,15 +199,15 @@ def test_a_burst_lifts_the_queue_and_costs_throughput() -> None:
 
 
 def test_the_foreign_flow_is_not_seen() -> None:
-    cell = active(CUBIC, 50)._replace(scene=FOREIGN)
-    flows = run(cell).record["flusher"]["flows"]
-    assert [(flow["name"], flow["seen"]) for flow in flows] == [("flow", True), ("foreign", False)]
+    cell = active(CUBIC, 50).replaced(scene=FOREIGN)
+    flows = run(cell).record.flusher.flows
+    assert [(flow.name, flow.seen) for flow in flows] == [("flow", True), ("foreign", False)]
 
 
 def three(quantity: str, value: float) -> tuple[Observation, ...]:
     """Return made-up runs with about this value of a quantity."""
     (usual, *_) = STUDY.usual[passive(RENO, 50)]
-    return tuple(dataclasses.replace(usual, seed=i, **{quantity: value + i / 1e4}) for i in range(3))
+    return tuple(usual.replaced(seed=i, **{quantity: value + i / 1e4}) for i in range(3))
 
 
 def at_100(reno: float, cubic: float) -> Evidence:

@@ -163,7 +163,7 @@ def fewer(cell: object, runs: tuple[Any, ...]) -> tuple[Any, ...]:
 def other_seeds(cell: object, runs: tuple[Any, ...]) -> tuple[Any, ...]:
     """Return a cell's runs with seeds that two cells in three do not have."""
     shift = 1000 * (crc32(repr(cell).encode()) % 3)
-    return tuple(dataclasses.replace(run, seed=run.seed + shift) for run in runs)
+    return tuple(run.replaced(seed=run.seed + shift) for run in runs)
 
 
 @pytest.mark.parametrize("change", [fewer, other_seeds])

@@ -13,13 +13,13 @@ import pytest
 from sojourn import api, papers
 from sojourn.papers.l4s_pam2025 import bars, exhibits
 from sojourn.papers.l4s_pam2025 import plan as l4s
-from sojourn.papers.l4s_pam2025.evidence import SENDERS, Observation, claimed, measured, observe, share
+from sojourn.papers.l4s_pam2025.evidence import AXES, SENDERS, claimed, measured, observe, share
 from sojourn.papers.l4s_pam2025.plan import CONTROL, MANY, PAIR, PARTS, Bed, cells, lacks
+from sojourn.study.cell import Observation
 from tests.conftest import Cli
 from tests.studies import STUDIES
 
 STUDY = STUDIES["l4s_pam2025"]
-cell_of = STUDY.cell
 BED = Bed(profile=papers.paper("l4s-pam2025").profiles["quick"])
 
 
@@ -35,11 +35,13 @@ def test_what_cannot_be_run_says_what_it_waits_for() -> None:
 def test_what_the_simulator_does_not_know_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("sojourn._native.congestion_controls", lambda: ["cubic"])
     nothing = STUDY.evidence({}, lacks=lacks)
-    assert "it needs TCP Prague, BBRv3 with ECN, which the back end lacks" in STUDY.judged("l4s-16", nothing)["reason"]
+    assert (
+        "it needs TCP Prague and BBRv3 with ECN, which the back end lacks" in STUDY.judged("l4s-16", nothing)["reason"]
+    )
 
 
 def test_a_cell_can_be_run_once_the_simulator_knows_its_senders(monkeypatch: pytest.MonkeyPatch) -> None:
-    cell = cell_of("prague", "bbr3", "one_queue_fq", 1)
+    cell = AXES("prague", "bbr3", "one_queue_fq", 1)
     monkeypatch.setattr("sojourn._native.congestion_controls", lambda: ["cubic"])
     assert set(lacks(cell)) == {"TCP Prague", "BBRv3 without ECN"}
     monkeypatch.setattr("sojourn._native.congestion_controls", lambda: ["cubic", "prague", "bbr3"])
@@ -59,8 +61,8 @@ def test_what_can_be_run_is_a_scenario_of_the_bed() -> None:
         assert ecn == [SENDERS[side].ecn or False for side, number in sides for _ in range(number)]
         assert found["tcp"].get("prague_fallback", False) == (cell.l4s == "prague_fallback")
     # 2 BDP are 250,000 bytes: 166 packets of 1500 and one more.
-    assert l4s.qdisc(cell_of("cubic", "cubic", "fifo")) == "bfifo limit 250000"
-    assert l4s.qdisc(cell_of("cubic", "cubic", "codel")).startswith("codel limit 167 ")
+    assert l4s.qdisc(AXES("cubic", "cubic", "fifo")) == "bfifo limit 250000"
+    assert l4s.qdisc(AXES("cubic", "cubic", "codel")).startswith("codel limit 167 ")
 
 
 def test_a_kernel_takes_the_cells_of_its_controls() -> None:
@@ -72,14 +74,14 @@ def test_a_kernel_takes_the_cells_of_its_controls() -> None:
 
 
 def test_a_run_is_observed_by_sides() -> None:
-    cell = cell_of("cubic", "cubic", "fifo", 2, 1, 2)
+    cell = AXES("cubic", "cubic", "fifo", 2, 1, 2)
     run = api.run(dataclasses.replace(BED.scenario(cell), duration="5s"))
-    found, flows = observe(run, cell), run.record["flows"]
-    assert [one["name"] for one in flows] == ["l4s_1", "classic_1", "classic_2"]
-    assert found.l4s_mbit == flows[0]["goodput_mbit"]
-    assert found.classic_mbit == flows[1]["goodput_mbit"] + flows[2]["goodput_mbit"]
+    found, flows = observe(run, cell), run.record.flows
+    assert [one.name for one in flows] == ["l4s_1", "classic_1", "classic_2"]
+    assert found.l4s_mbit == flows[0].goodput_mbit
+    assert found.classic_mbit == flows[1].goodput_mbit + flows[2].goodput_mbit
     # The smoothed RTT is that of the base and the queue, and of what the receiver waits with its acknowledgements.
-    assert found.l4s_ms == pytest.approx(10 + flows[0]["sojourn_ms"]["mean"], abs=0.5)
+    assert found.l4s_ms == pytest.approx(10 + flows[0].sojourn_ms.mean, abs=0.5)
     assert 0 < share(found) < 100
 
 
@@ -112,9 +114,9 @@ def test_the_quick_profile_has_the_cells_of_the_claims_and_the_other_all_that_we
 
 def test_thresholds_follow_the_base_rtt_and_buffers_the_product() -> None:
     # With 2 ms, 2 BDP are 50,000 bytes: 33 packets of 1500 and one more.
-    near = cell_of("prague", "bbr3_low", "codel", 2, 1, 1, 2.0)
+    near = AXES("prague", "bbr3_low", "codel", 2, 1, 1, 2.0)
     assert l4s.qdisc(near) == "codel limit 34 target 1ms interval 100ms ecn"
-    assert l4s.qdisc(near._replace(aqm="dualpi2")) == "dualpi2 target 1ms"
+    assert l4s.qdisc(near.replaced(aqm="dualpi2")) == "dualpi2 target 1ms"
     # The study leaves cells out whose buffer is shorter than the threshold.
     assert all(cell.bdp * cell.base_ms >= l4s.THRESHOLD_MS[cell.base_ms] for cell in measured())
 
@@ -140,25 +142,27 @@ STATED = Observation(seed=0, l4s_mbit=40.0, classic_mbit=60.0, l4s_ms=10.0, clas
 def test_a_cell_is_within_the_bars_by_share_and_by_both_round_trip_times(
     run: dict[str, Any], within: tuple[bool, bool], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    cell = cell_of("prague", "cubic", "fifo")
+    cell = AXES("prague", "cubic", "fifo")
     monkeypatch.setattr(bars, "measured", lambda: {cell: STATED})
-    (found,) = bars.compared(STUDY.evidence({cell: (dataclasses.replace(STATED, **run),)}))
+    (found,) = bars.compared(STUDY.evidence({cell: (STATED.replaced(**run),)}))
     assert (found.share_within, found.rtt_within) == within
     assert found.within == all(within)
 
 
 def test_what_was_not_measured_cannot_be_off(monkeypatch: pytest.MonkeyPatch) -> None:
-    cell = cell_of("prague", "cubic", "fifo")
-    monkeypatch.setattr(bars, "measured", lambda: {cell: dataclasses.replace(STATED, l4s_ms=None, classic_ms=None)})
+    cell = AXES("prague", "cubic", "fifo")
+    monkeypatch.setattr(bars, "measured", lambda: {cell: STATED.replaced(l4s_ms=None, classic_ms=None)})
     (found,) = bars.compared(STUDY.evidence({cell: (STATED,)}))
     assert found.within
 
 
 def test_the_exhibits_count_cells_name_the_worst_and_draw_both_beds() -> None:
-    off = cell_of("prague", "cubic_ecn", "fifo", 8)
+    off = AXES("prague", "cubic_ecn", "fifo", 8)
     pair = ("prague", "cubic_ecn"), ("prague", "bbr3_low")
-    stated = {cell: STUDY.usual[cell] for cell, run in measured().items() if cell[:2] in pair and cell.part == "pair"}
-    evidence = STUDY.evidence({**stated, off: (dataclasses.replace(measured()[off], l4s_mbit=95.0, classic_mbit=0.5),)})
+    stated = {
+        cell: STUDY.usual[cell] for cell, run in measured().items() if cell.values[:2] in pair and cell.part == "pair"
+    }
+    evidence = STUDY.evidence({**stated, off: (measured()[off].replaced(l4s_mbit=95.0, classic_mbit=0.5),)})
     shown = {one.name: one for one in exhibits.exhibits([*stated], evidence)}
     assert shown["bars"].paragraphs[0].startswith(f"Of {len(stated)} cells of one flow each {len(stated) - 1} ")
     assert [row[0] for row in shown["worst"].table.rows] == [off.words()]  # type: ignore[union-attr]

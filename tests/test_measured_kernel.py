@@ -21,9 +21,9 @@ from sojourn.backends.linux.measurements import decode
 from sojourn.errors import ParamError, SojournError
 from sojourn.kernel.find import Kernel
 from sojourn.papers.flusher.evidence import CUBIC, active
-from sojourn.papers.kit.paper import Profile
 from sojourn.scenario import Scenario
 from sojourn.store.run_store import RunStore
+from sojourn.study.paper import Profile
 from sojourn.validate.flusher import bed
 from tests import optional
 from tests.conftest import Cli

@@ -18,8 +18,8 @@ from sojourn.errors import ParamError
 from sojourn.interop import capture
 from sojourn.papers.flusher.evidence import CUBIC, passive
 from sojourn.papers.flusher.plan import Bed
-from sojourn.papers.kit.paper import Profile
 from sojourn.round_trips import measure, numbers
+from sojourn.study.paper import Profile
 from tests import optional
 from tests.conftest import Cli, assert_one_sentence
 

@@ -18,9 +18,9 @@ from sojourn.backends.linux import LinuxBackend
 from sojourn.cli import reproduce
 from sojourn.cli.reproduce import parts_of, profile_of
 from sojourn.errors import ParamError
-from sojourn.papers.kit import exhibits
 from sojourn.papers.rural import plan as rural
 from sojourn.papers.rural.evidence import (
+    AXES,
     CODEL,
     DEFAULT,
     DROPTAIL,
@@ -32,21 +32,23 @@ from sojourn.papers.rural.evidence import (
     SCHEMES,
     SFQ,
     TWO_RTT,
-    Observation,
+    Evidence,
     improvement,
     increase,
     observe,
 )
 from sojourn.papers.rural.exhibits import GALLERY
+from sojourn.papers.rural.judges import judge
 from sojourn.papers.rural.plan import Bed, cells
 from sojourn.papers.rural.quantities import imp
 from sojourn.papers.rural.satellite import Satellite
 from sojourn.report import Figure
+from sojourn.study import exhibits
+from sojourn.study.cell import Observation
 from tests.conftest import Cli
 from tests.studies import STUDIES
 
 STUDY = STUDIES["rural"]
-cell_of = STUDY.cell
 BED = Bed(profile=papers.paper("rural").profiles["quick"])
 
 
@@ -87,9 +89,9 @@ def test_the_emulation_has_an_echo_instead_of_the_thin_stream() -> None:
 def test_a_packet_takes_12_ms_and_25_packets_300_ms() -> None:
     """1500 bytes at 1 Mbit/s; with Ethernet's 14 bytes 12.112 and 302.8 ms."""
     run = sojourn.run("rural", qdisc_up="rural:droptail", duration="20s")
-    full = run.record["bottleneck"]["up"]
-    assert full["backlog_packets"]["max"] == 25
-    assert full["sojourn_ms"]["max"] == pytest.approx(25 * 1514 * 8 / 1000, abs=12.2)
+    full = run.record.bottleneck["up"]
+    assert full.backlog_packets.max == 25
+    assert full.sojourn_ms.max == pytest.approx(25 * 1514 * 8 / 1000, abs=12.2)
     assert (1500 * 8 / 1e6, 25 * 1500 * 8 / 1e6) == (0.012, 0.3)
 
 
@@ -120,13 +122,13 @@ def test_improvement_and_increase_are_as_the_paper_defines_them() -> None:
 
 def test_settings_are_compared_seed_by_seed() -> None:
     def of(seed: int, fct_s: float | None) -> Observation:
-        return dataclasses.replace(STUDY.usual[cell_of(NS2, DROPTAIL)][0], seed=seed, fct_s=fct_s)
+        return STUDY.usual[AXES(NS2, DROPTAIL)][0].replaced(seed=seed, fct_s=fct_s)
 
-    cell = cell_of(NS2, CODEL)
-    found = STUDY.evidence(
-        {
-            cell_of(NS2, CODEL, DEFAULT): (of(1, 40.0), of(2, 50.0), of(3, 10.0)),
-            cell_of(NS2, CODEL, RURAL): (of(2, 40.0), of(1, 30.0), of(3, None)),
+    cell = AXES(NS2, CODEL)
+    found = Evidence(
+        cells={
+            cell.replaced(setting=DEFAULT): (of(1, 40.0), of(2, 50.0), of(3, 10.0)),
+            cell.replaced(setting=RURAL): (of(2, 40.0), of(1, 30.0), of(3, None)),
         }
     )
     assert imp(found, cell, "fct") == {2: 20.0, 1: 25.0}
@@ -136,13 +138,13 @@ def test_the_study_has_the_forms_of_ns_2_and_the_bed_those_of_linux_3_14() -> No
     expand = _native.expand_qdisc
     today = Bed(profile=BED.profile, old_kernel=False)
     for cell, preset in (
-        (cell_of(NS2, CODEL, DEFAULT), "rural:codel_default_ns2"),
-        (cell_of(NS2, FQ_CODEL, RURAL), "rural:fq_codel_ns2"),
-        (cell_of(TWO_RTT, CODEL, RURAL, "low", 50, 550), "rural:codel_ns2"),
-        (cell_of(EMULATION, FQ_CODEL, DEFAULT), "rural:fq_codel_default"),
-        (cell_of(SATELLITE, CODEL, RURAL), "rural:codel"),
-        (cell_of(NS2, DROPTAIL), "rural:droptail"),
-        (cell_of(SATELLITE, SFQ), "rural:sfq"),
+        (AXES(NS2, CODEL, DEFAULT), "rural:codel_default_ns2"),
+        (AXES(NS2, FQ_CODEL, RURAL), "rural:fq_codel_ns2"),
+        (AXES(TWO_RTT, CODEL, RURAL, "low", 50, 550), "rural:codel_ns2"),
+        (AXES(EMULATION, FQ_CODEL, DEFAULT), "rural:fq_codel_default"),
+        (AXES(SATELLITE, CODEL, RURAL), "rural:codel"),
+        (AXES(NS2, DROPTAIL), "rural:droptail"),
+        (AXES(SATELLITE, SFQ), "rural:sfq"),
     ):
         assert expand(today.qdisc(cell), 1_000_000) == expand(preset, 1_000_000)
         old = cell.experiment in (EMULATION, SATELLITE) and cell.scheme in SCHEMES
@@ -151,7 +153,7 @@ def test_the_study_has_the_forms_of_ns_2_and_the_bed_those_of_linux_3_14() -> No
 
 
 def test_the_two_downloads_have_paths_of_their_own() -> None:
-    scenario = BED.scenario(cell_of(TWO_RTT, CODEL, RURAL, "low", 50, 550))
+    scenario = BED.scenario(AXES(TWO_RTT, CODEL, RURAL, "low", 50, 550))
     assert [(one.name, one.rtt) for one in scenario.downloads] == [("file_1", "50ms"), ("file_2", "550ms")]
     assert scenario.flows == ()
 
@@ -165,19 +167,19 @@ def test_the_kernel_takes_the_bed_and_the_satellite_path() -> None:
 def test_what_is_observed_is_what_the_record_says() -> None:
     run = sojourn.run("rural", duration="60s", seed=2)
     found, record = observe(run, 300), run.record
-    bulk, thin = record["flows"]
-    assert found.bulk_mbit == bulk["goodput_mbit"]
-    assert found.thin_ms == thin["sojourn_ms"]["mean"]
-    times = [one["fct_ms"] for one in record["downloads"][0]["files"] if one["fct_ms"] is not None]
+    bulk, thin = record.flows
+    assert found.bulk_mbit == bulk.goodput_mbit
+    assert found.thin_ms == thin.sojourn_ms.mean
+    times = [one.fct_ms for one in record.downloads[0].files if one.fct_ms is not None]
     assert found.files == len(times) > 0
     assert found.fct_s == pytest.approx(sum(times) / len(times) / 1000)
     assert found.ping_ms is None
-    echoed = sojourn.run(BED.scenario(cell_of(EMULATION, CODEL, DEFAULT)), duration="20s")
+    echoed = sojourn.run(BED.scenario(AXES(EMULATION, CODEL, DEFAULT)), duration="20s")
     observed = observe(echoed, 300)
     assert observed.thin_ms is None
-    assert observed.ping_ms == pytest.approx(echoed.summary["rtt_ms"]["mean"] - 300)
+    assert observed.ping_ms == pytest.approx(echoed.summary.rtt_ms.mean - 300)
     assert observed.ping_p90_ms is not None
-    assert observed.ping_p90_ms + 300 <= echoed.summary["rtt_ms"]["p95"] + 1
+    assert observed.ping_p90_ms + 300 <= echoed.summary.rtt_ms.p95 + 1
 
 
 def test_a_part_is_run_judged_and_shown(cli: Cli, tmp_path: Path) -> None:
@@ -214,6 +216,11 @@ def test_the_satellite_path_is_what_one_says_it_is() -> None:
         ]
         assert "loss_down" not in plain
         assert "jitter_up" not in plain
+
+
+def test_a_claim_is_judged_with_the_round_trip_of_the_satellite_path() -> None:
+    (judged,) = judge([STUDY.claims["rur-31"]], STUDY.world())
+    assert judged["verdict"] == "holds", judged["reason"]
 
 
 def test_a_path_like_the_default_is_the_default() -> None:

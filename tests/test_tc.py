@@ -117,7 +117,7 @@ def test_trees_of_programs_run_at_their_rate(name: str) -> None:
     keys = {"experiment": "flood", "qdisc_up": text, "flows": [flood], **link}
     run = sojourn.run(sojourn.Scenario.from_json(json.dumps(keys)))
     # A packet of 1514 bytes carries 1472.
-    assert run.summary["goodput_up_mbit"] == pytest.approx(10 * 1472 / size, rel=0.002)
+    assert run.summary.goodput_up_mbit == pytest.approx(10 * 1472 / size, rel=0.002)
 
 
 def test_what_tc_prints_of_trees_says_the_same(tmp_path: Path) -> None:

@@ -27,6 +27,7 @@ from sojourn.validate.judge import Row, judge
 from sojourn.validate.part import Counts, drawn_entries
 from sojourn.validate.populations import POPULATIONS
 from sojourn.validate.units import bits_per_s, seconds
+from tests.records import run_of
 
 
 def side(value: float, half: float | None = 0.0, *, resolves: float = 0.0, trials: int = 0) -> Side:
@@ -171,7 +172,7 @@ def made_up(**changes: Any) -> dict[str, Any]:
 
 
 def runs(*records: dict[str, Any]) -> tuple[Run, ...]:
-    return tuple(Run(text=json.dumps(record)) for record in records)
+    return tuple(run_of(record) for record in records)
 
 
 def cell(name: str = "tcp_1up 10/10 codel") -> Cell:

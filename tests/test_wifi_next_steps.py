@@ -10,22 +10,22 @@ import pytest
 
 from sojourn import papers
 from sojourn.errors import SojournError
-from sojourn.papers.wifi_next_steps.evidence import QUANTITIES, Observation, each, observe
+from sojourn.papers.wifi_next_steps.evidence import AXES, QUANTITIES, each, observe
 from sojourn.papers.wifi_next_steps.exhibits import GALLERY
 from sojourn.papers.wifi_next_steps.plan import PARTS, Bed, crowd, plan
 from sojourn.papers.wifi_next_steps.texts import filled, texts
 from sojourn.plots import next_steps as plots
-from sojourn.store.run import Run
+from sojourn.study.cell import Observation
 from tests.conftest import Cli
+from tests.records import run_of
 from tests.studies import STUDIES
 
 STUDY = STUDIES["wifi_next_steps"]
-cell_of = STUDY.cell
 BED = Bed(profile=papers.paper("wifi-next-steps").profiles["quick"])
 
 
 def scenario(part: str, option: str, load: str) -> dict[str, Any]:
-    found = next(one for cell, one in BED.cells() if cell == cell_of(part, option, load))
+    found = next(one for cell, one in BED.cells() if cell == AXES(part, option, load))
     plain = json.loads(found.to_json())
     assert isinstance(plain, dict)
     return plain
@@ -127,7 +127,7 @@ def record() -> dict[str, Any]:
 
 
 def test_quantities_are_those_of_the_record() -> None:
-    found = observe(Run(text=json.dumps(record()))).numbers
+    found = observe(run_of(record())).numbers
     assert found["ping_ms"] == 20.0
     assert found["ping_p95_ms"] == 40.0
     assert found["ping_loss"] == 1.0  # one of fifty at one of two
@@ -150,20 +150,20 @@ def observation(numbers: dict[str, float], seed: int = 0) -> Observation:
 def test_marks_become_numbers_and_differences() -> None:
     evidence = STUDY.evidence(
         {
-            cell_of("dense", "a, 1", "8"): (
+            AXES("dense", "a, 1", "8"): (
                 observation({"ping_ms": 9.0, "jain": 0.5}, 1),
                 observation({"ping_ms": 11.0, "jain": 0.6}, 2),
             ),
-            cell_of("dense", "b", "8"): (observation({"ping_ms": 40.0}, 1), observation({"ping_ms": 40.0}, 2)),
-            cell_of("dense", "none", "8"): (observation({"ping_ms": 0.0}),),
+            AXES("dense", "b", "8"): (observation({"ping_ms": 40.0}, 1), observation({"ping_ms": 40.0}, 2)),
+            AXES("dense", "none", "8"): (observation({"ping_ms": 0.0}),),
         }
     )
     text = "A {ping_ms|a, 1|8}, {ping_ms|a, 1|8|b|8}\nand {jain|a, 1|8}, {ping_ms|c|8}, {ping_ms|b|8|none|8}."
     assert filled(text, "dense", evidence) == "A 10.0 ms, -75 % and 0.5500, (no data), (no data)."
     with pytest.raises(SojournError, match="there are no runs of dense: c, 8"):
-        each(evidence, cell_of("dense", "c", "8"), "ping_ms")
+        each(evidence, AXES("dense", "c", "8"), "ping_ms")
     with pytest.raises(SojournError, match="dense: b, 8 has the quantity"):
-        each(evidence, cell_of("dense", "b", "8"), "jain")
+        each(evidence, AXES("dense", "b", "8"), "jain")
 
 
 def test_every_mark_and_check_names_a_cell_of_the_plan_and_a_quantity() -> None:
@@ -209,7 +209,7 @@ def test_axes_of_wide_ranges_are_logarithmic() -> None:
 def test_a_real_run_has_what_the_part_shows() -> None:
     from sojourn import api
 
-    found = next(one for cell, one in BED.cells() if cell == cell_of("policies", "guests at most 20 %", "down"))
+    found = next(one for cell, one in BED.cells() if cell == AXES("policies", "guests at most 20 %", "down"))
     numbers = observe(api.run(found)).numbers
     assert numbers["time.guest"] == pytest.approx(20.0, abs=1.0)
 

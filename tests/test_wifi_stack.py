@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 
 from sojourn import papers
-from sojourn.papers.kit.execute import Means
 from sojourn.papers.wifi_stack import by_hand, exhibits
 from sojourn.papers.wifi_stack.evidence import (
     AIRTIME,
+    AXES,
     DEPTHS,
     EQUAL,
     FIFO,
@@ -33,11 +33,11 @@ from sojourn.papers.wifi_stack.evidence import (
 )
 from sojourn.papers.wifi_stack.plan import Bed, cells, processor_time
 from sojourn.plots import wifi as plots
+from sojourn.study.plan import Means
 from tests.conftest import Cli
 from tests.studies import STUDIES, load
 
 STUDY = STUDIES["wifi_stack"]
-cell_of = STUDY.cell
 BED = Bed(profile=papers.paper("wifi-stack").profiles["quick"])
 
 
@@ -77,7 +77,7 @@ def test_every_cell_of_the_plan_is_a_scenario_that_the_simulator_takes() -> None
 
 def test_cells_are_of_the_kind_that_their_claims_need() -> None:
     def of(experiment: str, scheme: str = FQ_MAC) -> dict[str, Any]:
-        found = json.loads(BED.scenario(cell_of(experiment, scheme)).to_json())
+        found = json.loads(BED.scenario(AXES(experiment, scheme)).to_json())
         assert isinstance(found, dict)
         return found
 
@@ -99,10 +99,10 @@ def test_a_real_run_is_observed_as_its_record_says() -> None:
 
     run = api.run("wifi_udp", scheme="fq_mac", duration="2s")
     found = observe(run)
-    wifi = run.record["wifi"]
-    assert found.stations["slow"].airtime_share == wifi["stations"][2]["airtime_share"]
+    wifi = run.record.wifi
+    assert found.stations["slow"].airtime_share == wifi.stations[2].airtime_share
     assert sum(one.airtime_share for one in found.stations.values()) == pytest.approx(1.0)
-    assert found.goodput["udp_fast1"] == run.record["flows"][0]["goodput_mbit"]
+    assert found.goodput["udp_fast1"] == run.record.flows[0].goodput_mbit
     assert found.loss["udp_slow"] > 0.5
     assert set(found.ping_ms) == {"fast1", "fast2", "slow"}
     assert found.stations["fast1"].aggregate_frames > 20

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from sojourn.l4s.cells import Cell
+from sojourn.schema import required
 from sojourn.stats import Interval, mean_interval
 from sojourn.store.run import Run
 
@@ -73,21 +74,23 @@ class Observation:
 
 def observe(cell: Cell, run: Run) -> Observation:
     """Return what is kept of a run, whose first flows are those of the L4S side."""
-    flows = run.record["flows"]
+    flows = run.record.flows
     sides = flows[: cell.l4s_flows], flows[cell.l4s_flows :]
-    mbit = [sum(one["goodput_mbit"] for one in side) / len(side) for side in sides]
-    waits = [[one["sojourn_ms"]["mean"] for one in side if one["sojourn_ms"]["mean"] is not None] for side in sides]
+    mbit = [sum(one.goodput_mbit for one in side) / len(side) for side in sides]
+    waits = [
+        [wait for one in side if (wait := required(one.sojourn_ms, "sojourn_ms").mean) is not None] for side in sides
+    ]
     queue = [sum(each) / len(each) if each else None for each in waits]
-    bottleneck = run.record["bottleneck"]["up"]
+    bottleneck = run.record.bottleneck["up"]
     return Observation(
         seed=run.seed,
         l4s_mbit=mbit[0],
         classic_mbit=mbit[1],
         l4s_queue_ms=queue[0],
         classic_queue_ms=queue[1],
-        utilisation=sum(one["goodput_mbit"] for one in flows) / cell.rate_mbit,
-        retransmissions=sum(one["retransmissions"] for one in flows),
-        marks=bottleneck["marks"],
+        utilisation=sum(one.goodput_mbit for one in flows) / cell.rate_mbit,
+        retransmissions=sum(one.retransmissions for one in flows),
+        marks=bottleneck.marks,
     )
 
 

@@ -185,7 +185,7 @@ def compare(
     )
     one, other = cells[0].first[0].record, cells[0].second[0].record
     return Pair(
-        experiment=one["experiment"],
+        experiment=one.experiment,
         command=command,
         kernels=kernels,
         releases=(release(one), release(other)),

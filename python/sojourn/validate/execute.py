@@ -95,7 +95,8 @@ def run_pairs(
 
 def _release(runs: Sequence[Run]) -> str:
     """Return the release of the kernel that made the runs; nothing if none did."""
-    return str(runs[0].record.get("kernel", {}).get("release", "")) if runs else ""
+    kernel = runs[0].record.kernel if runs else None
+    return "" if kernel is None else kernel.release
 
 
 def spec_of(backend: str, kernel: str | None) -> str:

@@ -15,8 +15,6 @@ from typing import Any, Literal
 from sojourn._native import expand_qdisc
 from sojourn.errors import ParamError
 from sojourn.papers.good_bad_wifi.section7 import TABLE_3
-from sojourn.papers.kit.claims import stored
-from sojourn.papers.kit.exhibits import interval_text, recorded
 from sojourn.plots.panels import FALLING, LOADS, RISING, finite, in_order, labels_of
 from sojourn.report.table import Table
 from sojourn.stats import mean_interval, measure_transient
@@ -24,6 +22,8 @@ from sojourn.stats.bootstrap import Interval
 from sojourn.stats.proportion import share_interval
 from sojourn.stats.transient import STEADY_S, WINDOW_S, Course
 from sojourn.store.cell import link_words
+from sojourn.study.claims import stored
+from sojourn.study.exhibits import interval_text, recorded
 
 #: The link that each column of the paper's tables stands for.
 LINK_OF_COLUMN = {"1": "10/1", "10": "10/10", "100": "100/100"}
