@@ -46,6 +46,15 @@ def collision(study: Any, experiment: str, qdisc: str, **changed: Any) -> dict[t
     return {(experiment, qdisc): Collision(run=run, probe=probe, flow="tcp_up_1", tried=77)}
 
 
+def struck_voice(study: Any, **delays: float) -> dict[tuple[str, str], Collision]:
+    """Return runs in which voice shares a queue and has this delay, by discipline."""
+    return {
+        key: run
+        for qdisc, delay in delays.items()
+        for key, run in collision(study, "voip_rrul", qdisc, voice={"delay": delay}).items()
+    }
+
+
 def capped_steps(steps: list[Any]) -> list[Any]:
     """Return steps of PIE that add no more than 0.02 to the probability."""
     return [dataclasses.replace(step, after=min(step.after, step.before + 0.02)) for step in steps]
@@ -54,6 +63,7 @@ def capped_steps(steps: list[Any]) -> list[Any]:
 OF_GOOD_BAD_WIFI = {
     "capped_steps": capped_steps,
     "collision": collision,
+    "struck_voice": struck_voice,
     "stated_loss": tables.stated_loss,
     "TABLE_3": section7.TABLE_3,
 }
