@@ -1,4 +1,4 @@
-"""Runs whose records have only the keys that a test needs: to read another is an `AttributeError`."""
+"""Made-up records, and runs of them: to read a key that a test has not made up is an `AttributeError`."""
 
 from __future__ import annotations
 
@@ -11,6 +11,18 @@ from msgspec.structs import fields
 
 from sojourn.record import Record
 from sojourn.store.run import Run
+
+
+def record(seed: int = 1, **parts: Any) -> dict[str, Any]:
+    """Return a record with what every record has, empty, and these parts."""
+    head = {"format": "sojourn-run/1", "experiment": "made up", "backend": "sim", "seed": seed, "scenario": {}}
+    nothing = {"flows": [], "probes": [], "web": [], "series": {"t_s": [], "rtt": {}}, "cost": {"sim_s": 60.0}}
+    return {**head, **nothing, **parts}
+
+
+def flow(name: str, direction: str, goodput: float, **more: Any) -> dict[str, Any]:
+    """Return a flow of a record, with its goodput (Mbit/s)."""
+    return {"name": name, "direction": direction, "goodput_mbit": goodput, **more}
 
 
 def run_of(body: dict[str, Any]) -> Run:

@@ -17,7 +17,7 @@ from sojourn.papers.wifi_next_steps.texts import filled, texts
 from sojourn.plots import next_steps as plots
 from sojourn.study.cell import Observation
 from tests.conftest import Cli
-from tests.records import run_of
+from tests.records import flow, record, run_of
 from tests.studies import STUDIES
 
 STUDY = STUDIES["wifi_next_steps"]
@@ -82,7 +82,7 @@ def test_every_fourth_station_of_a_crowd_is_of_an_older_rate() -> None:
     assert [one.rate.split()[2] for one in crowd(8)] == ["15", "15", "15", "3", "15", "15", "15", "3"]
 
 
-def record() -> dict[str, Any]:
+def of_two_stations() -> dict[str, Any]:
     """Return a made-up record of two stations, 10 s, in which all numbers can be worked out by hand."""
 
     def station(name: str, airtime: float, **more: Any) -> dict[str, Any]:
@@ -95,24 +95,19 @@ def record() -> dict[str, Any]:
         return {"name": name, "kind": kind, "sent": 50, "lost": lost, times: {"count": 50 - lost, **numbers}, **more}
 
     latency = {"expired": 30, "pending_mean_ms": 4.0}
-    return {
-        "seed": 1,
-        "scenario": {
+    return record(
+        scenario={
             "probes": [{"name": f"{kind}_{name}", "station": name} for kind in ("ping", "voip") for name in "ab"],
             "flows": [{"name": name, "station": "a"} for name in ("tcp_a", "up_a", "bulk")],
         },
-        "probes": [
+        probes=[
             probe("ping_a", "icmp", "rtt_ms", 0, median=10.0, p95=20.0),
             probe("ping_b", "icmp", "rtt_ms", 1, median=30.0, p95=60.0),
             probe("voip_a", "voip", "delay_ms", 5, mean=2.5, p95=4.5),
             probe("voip_b", "voip", "delay_ms", 50),
         ],
-        "flows": [
-            {"name": "tcp_a", "direction": "down", "goodput_mbit": 7.0},
-            {"name": "up_a", "direction": "up", "goodput_mbit": 2.0},
-            {"name": "bulk", "direction": "down", "goodput_mbit": 50.0},
-        ],
-        "wifi": {
+        flows=[flow("tcp_a", "down", 7.0), flow("up_a", "up", 2.0), flow("bulk", "down", 50.0)],
+        wifi={
             "stations": [
                 station("a", 4000.0, latency=latency, group="guest", demoted=1),
                 station("b", 2000.0, latency=latency | {"expired": 10}, group="guest", voice_in_aggregates=80),
@@ -121,13 +116,13 @@ def record() -> dict[str, Any]:
             "transmissions": 200,
             "collisions": 3,
         },
-        "series": {"t_s": [5.0, 10.0], "airtime_ms": {"a": [1.0, 1.0], "b": [1.0, 0.0]}},
-        "cost": {"sim_s": 12.0},
-    }
+        series={"t_s": [5.0, 10.0], "airtime_ms": {"a": [1.0, 1.0], "b": [1.0, 0.0]}},
+        cost={"sim_s": 12.0},
+    )
 
 
 def test_quantities_are_those_of_the_record() -> None:
-    found = observe(run_of(record())).numbers
+    found = observe(run_of(of_two_stations())).numbers
     assert found["ping_ms"] == 20.0
     assert found["ping_p95_ms"] == 40.0
     assert found["ping_loss"] == 1.0  # one of fifty at one of two
