@@ -75,7 +75,7 @@ class World:
 
     def run(self, *scenarios: Scenario) -> list[dict[str, Any]]:
         made = runner.run_all(scenarios or (SCENARIO,), workers=1, store=self.store, backend=self.backend)
-        return [dict(run.record) for run in made]
+        return [json.loads(run.text) for run in made]
 
     def name(self, scenario: Scenario = SCENARIO) -> str | None:
         return self.backend._task(scenario.normalized("linux")).name()

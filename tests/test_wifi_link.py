@@ -93,7 +93,7 @@ def test_who_sends_no_aggregates_is_starved(pair: Pair, least: float, most: floa
         observation = observe(run)
         assert least < observation.goodput_up / observation.goodput_down < most
         (laptop,) = run.record.wifi.stations
-        frames = {side: laptop[side].aggregate_frames for side in ("up", "down")}
+        frames = {"up": laptop.up.aggregate_frames, "down": laptop.down.aggregate_frames}
         assert (frames["up"] == 1, frames["down"] == 1) == (pair is UNEVEN, pair.point_aggregate == 1)
 
 
