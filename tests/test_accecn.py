@@ -10,7 +10,7 @@ import pytest
 
 import sojourn
 from sojourn import Flow, ParamError, Scenario, SojournError
-from sojourn.backends.linux.topology import check_kernel
+from sojourn.backends.linux.topology import Network, check_kernel
 from sojourn.kernel.find import CHOICE, find
 from sojourn.record import FlowRecord
 from sojourn.scenario import Tcp
