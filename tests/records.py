@@ -37,6 +37,8 @@ def _value(kind: Any, plain: Any) -> Any:
         return plain
     if get_origin(kind) in {Union, UnionType}:
         kind = next((one for one in get_args(kind) if get_origin(one) or issubclass(one, Struct)), kind)
+    if kind is Any:
+        return plain
     if isinstance(plain, list):
         return [_value(get_args(kind)[0], one) for one in plain]
     if isinstance(plain, dict) and get_origin(kind) is dict:

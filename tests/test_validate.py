@@ -16,6 +16,7 @@ from sojourn.errors import ParamError
 from sojourn.stats import Interval
 from sojourn.stats.difference import difference_interval
 from sojourn.store.run import Run
+from sojourn.units import bits_per_s, seconds
 from sojourn.validate import bars, bbr_sets, draw, errors, grid, loss, metrics, uniform
 from sojourn.validate.bars import Factor, Side, Within
 from sojourn.validate.disciplines import named_disciplines, table_1
@@ -26,7 +27,6 @@ from sojourn.validate.itself import errors_of_itself
 from sojourn.validate.judge import Row, judge
 from sojourn.validate.part import Counts, drawn_entries
 from sojourn.validate.populations import POPULATIONS
-from sojourn.validate.units import bits_per_s, seconds
 from tests.records import flow, record, run_of
 
 

@@ -278,7 +278,11 @@ def record_types(schema: dict[str, Any]) -> str:
             shape = thing["properties"][key]
             absent = key not in thing.get("required", []) or key in LATER.get(name, ())
             python = _value(shape, BOUNDED.get(f"{name}.{key}", BOUNDED.get(key, "")))[0]
-            null = shape.get("x-null") or key in NULL.get(name, ()) or (_nullable(shape) and not absent)
+            null = (
+                shape.get("x-null")
+                or key in NULL.get(name, ())
+                or (_nullable(shape) and key in thing.get("required", []))
+            )
             python += " | None" if null or absent else ""
             lines.append(f"    {key}: {python}{(' | UnsetType = UNSET' if null else ' = None') if absent else ''}")
         parts.append("\n".join(lines))

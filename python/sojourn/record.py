@@ -76,10 +76,10 @@ class FlowRecord(Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False
     segments_sent: Whole
     retransmissions: Whole
     timeouts: Whole | None
-    loss_probes: Whole | None = None
-    undone: Whole | None = None
+    loss_probes: Whole | None | UnsetType = UNSET
+    undone: Whole | None | UnsetType = UNSET
     mean_cwnd_segments: Number | None
-    mean_srtt_ms: Number | None = None
+    mean_srtt_ms: Number | None | UnsetType = UNSET
     acks_dropped: Whole
     data_dropped: Whole
     drop_gaps_ms: DropGapsRecord | None = None
@@ -114,9 +114,9 @@ class EcnRecord(Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False)
 
     agreed: bool | None
     marked: Whole
-    delivered_ce: Whole | None = None
-    echoes: Whole | None = None
-    reductions: Whole | None = None
+    delivered_ce: Whole | None | UnsetType = UNSET
+    echoes: Whole | None | UnsetType = UNSET
+    reductions: Whole | None | UnsetType = UNSET
 
 
 class WritesRecord(Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False):

@@ -14,7 +14,7 @@ from sojourn.errors import SojournError
 from sojourn.record import Record
 from sojourn.scenario import Direction
 from sojourn.schema import Number, Text, or_null, required
-from sojourn.validate.units import bits_per_s, seconds
+from sojourn.units import bits_per_s, seconds
 
 #: Measures of one run by the name of the metric; `None` where the run has none, such as no file that was completed.
 Measures = dict[str, float | None]

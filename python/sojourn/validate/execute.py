@@ -11,9 +11,9 @@ from sojourn.lazy import chained, mapped
 from sojourn.scenario import Scenario
 from sojourn.store.run import Run
 from sojourn.store.run_store import RunStore
+from sojourn.units import bits_per_s, seconds
 from sojourn.validate.disciplines import as_in
 from sojourn.validate.grid import Cell
-from sojourn.validate.units import bits_per_s, seconds
 
 SIM, KERNEL, LIVE = "sim", "linux", "live"
 

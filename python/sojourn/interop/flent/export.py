@@ -16,7 +16,6 @@ from zlib import crc32
 from sojourn import _native
 from sojourn.errors import ParamError, SojournError
 from sojourn.files import check_target, write_file
-from sojourn.interop.canonical import bits_per_second, seconds
 from sojourn.interop.clock import window_begins
 from sojourn.interop.flent.naming import Naming, naming
 from sojourn.interop.flent.read import MOST_VALUES
@@ -25,6 +24,7 @@ from sojourn.record import Record
 from sojourn.store.cell import Cell, link_name, link_words
 from sojourn.store.index import label_of
 from sojourn.store.run import Run
+from sojourn.units import bits_per_s, seconds
 
 VERSION = 4
 SUFFIX = ".flent.gz"
@@ -113,14 +113,14 @@ def _short(text: str, rate: str) -> str:
     """Return a canonical discipline's kind alone if nothing but defaults follows it."""
     kind = text.split()[0]
     try:
-        return kind if _native.expand_qdisc(kind, bits_per_second(rate)) == text else text
+        return kind if _native.expand_qdisc(kind, bits_per_s(rate)) == text else text
     except ParamError:  # of another version's disciplines
         return text
 
 
 def _body(record: Record, title: str) -> dict[str, Any]:
     names = naming(record)
-    length = float(seconds(record.scenario["duration"]))
+    length = seconds(record.scenario["duration"])
     total = length + 2 * names.delay_s
     _check_size(record, total)
     t0 = window_begins(record.seed) - timedelta(seconds=names.delay_s)
@@ -151,7 +151,7 @@ def _body(record: Record, title: str) -> dict[str, Any]:
 
 
 def _lead(record: Record) -> float:
-    return float(seconds(record.scenario["lead"]))
+    return seconds(record.scenario["lead"])
 
 
 def _check_size(record: Record, total: float) -> None:

@@ -17,12 +17,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sojourn.errors import SojournError
-from sojourn.interop.canonical import seconds
 from sojourn.record import FlowRecord, ProbeSeries, Record, SeriesRecord, WebRecord
 from sojourn.schema import required
 from sojourn.stats.fetches import unfinished_s
 from sojourn.store.run import Run
 from sojourn.study.cell import Observation
+from sojourn.units import bits_per_s, seconds
 
 Array = NDArray[np.float32]
 T = TypeVar("T")
@@ -38,7 +38,6 @@ BINS = round(CURVE_S / BIN_S)
 EARLY_S = 30.0
 
 #: How each unit of a rate is spelled in a canonical scenario, in bit/s.
-RATE_UNITS = {"gbit": 1e9, "mbit": 1e6, "kbit": 1e3, "bit": 1.0}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -317,10 +316,7 @@ def _burstiness(total: list[float]) -> float:
 
 
 def _mbit(rate: str | None) -> float | None:
-    for unit, factor in RATE_UNITS.items():
-        if rate is not None and rate.endswith(unit):
-            return float(rate.removesuffix(unit)) * factor / 1e6
-    return None
+    return None if rate is None else bits_per_s(rate) / 1e6
 
 
 def _probe_mbit(record: Record, duration_s: float) -> float | None:
@@ -375,7 +371,7 @@ def page_unfinished_s(record: Record, client: WebRecord) -> float:
     """Return how long the fetch of a web client that was under way at the end of the run had taken (s)."""
     (client_settings,) = (one for one in record.scenario["web"] if one["name"] == client.name)
     starts, times = [fetch.start_s for fetch in client.fetches], [fetch.time_s for fetch in client.fetches]
-    interval, end = float(seconds(client_settings["interval"])), float(record.cost.sim_s)
+    interval, end = seconds(client_settings["interval"]), record.cost.sim_s
     return unfinished_s(starts, times, interval=interval, end=end)
 
 

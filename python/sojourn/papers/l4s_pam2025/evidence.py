@@ -8,6 +8,7 @@ from functools import lru_cache
 from importlib.resources import files
 
 from sojourn.l4s.cells import Sender
+from sojourn.schema import or_null
 from sojourn.store.run import Run
 from sojourn.study.cell import Axes, Cell, Observation
 
@@ -136,6 +137,6 @@ def observe(run: Run, cell: Cell) -> Observation:
     flows = run.record.flows
     sides = flows[: cell.l4s_flows], flows[cell.l4s_flows :]
     mbit = [sum(one.goodput_mbit for one in side) for side in sides]
-    times = [[value for one in side if (value := one.mean_srtt_ms) is not None] for side in sides]
+    times = [[value for one in side if (value := or_null(one.mean_srtt_ms)) is not None] for side in sides]
     l4s_ms, classic_ms = (sum(each) / len(each) if each else None for each in times)
     return Observation(seed=run.seed, l4s_mbit=mbit[0], classic_mbit=mbit[1], l4s_ms=l4s_ms, classic_ms=classic_ms)
