@@ -99,7 +99,11 @@ def test_unknown_words_and_foreign_options_are_refused_in_one_sentence() -> None
     for experiment, options, sentence in (
         ("rural", {"load": "full"}, "load is 'full', but must be one of low, high"),
         ("rural", {"traffic": "ns3"}, "traffic is 'ns3', but must be one of ns2, emulation"),
-        ("rural", {"flows_up": 2}, "flows-up is 2, but only the experiment bulk takes it; rural has no such option"),
+        (
+            "rural",
+            {"flows_up": 2},
+            "flows-up is 2, but only the experiments bulk and voip take it; rural has no such option",
+        ),
         ("bulk", {"load": "low"}, "load is 'low', but only the experiment rural takes it; bulk has no such option"),
         (
             "voip",

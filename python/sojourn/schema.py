@@ -170,6 +170,9 @@ def _clause(message: str, plain: Any, kind: Any, where: str) -> str:
     missing = re.search(r"missing required field `(.+)`", what)
     if missing is not None:
         return f"{where}{'.' if where else ''}{missing[1]} is missing"
+    unknown = re.search(r"unknown field `(.+)`", what)
+    if unknown is not None:
+        return f"{where}{'.' if where else ''}{unknown[1]} is not known: leave it out"
     if path.startswith("`key`"):
         key = _culprit(value, lambda: _fails(plain, kind, message))
         return f"a key of {where or 'it'} is {shown(key)}, but must be {_rule(_keys(expected))}"

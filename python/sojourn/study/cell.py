@@ -99,8 +99,11 @@ class Axes:
             If an axis has no value, two values, or does not exist.
         """
         named = dict(zip(self.names, values, strict=False))
-        if len(values) > len(self.names) or named.keys() & settings.keys() or settings.keys() - set(self.names):
-            message = f"a cell has the axes {', '.join(self.names)}, not {values} {settings}"
+        wrong = [*values[len(self.names) :], *(named.keys() & settings.keys()), *(settings.keys() - set(self.names))]
+        if wrong:
+            message = (
+                f"a cell has the axes {', '.join(self.names)}, and each once: {', '.join(map(str, wrong))} is wrong"
+            )
             raise TypeError(message)
         settings = {**self.defaults, **named, **settings}
         if missing := [name for name in self.names if name not in settings]:

@@ -166,22 +166,9 @@ class Judges:
             return self.by_function[claim.id](evidence, **arguments)
         variables, reader = {"part": claim.part, **arguments}, reader_of(self.paper, self.vocabulary, evidence)
         fields = reader.fields(reader.fields({}, stored(self.paper).get("cell", ()), variables), claim.cell, variables)
-        turns = [(turn, rule) for turn in reader.loops(claim.for_, variables) for rule in claim.checks]
-        found: list[Check] = []
-        agreed: list[Agreement] = []
-        for turn, rule in turns:
-            if rule.orders:
-                agreed += reader.agreement(rule, fields, turn)
-            else:
-                found += reader.checks(rule, fields, turn)
         noted = self.notes.get(claim.id)
-        note = claim.note if noted is None else noted(evidence, **arguments)
-        if claim.numbers:
-            numbers = {name: _number(reader, dict(one), fields, variables) for name, one in claim.numbers.items()}
-            note = note.format(**numbers)
-        if agreed:
-            return same_order(agreed, claim.reversed, note=note)
-        return (any_of if claim.one_suffices else all_of)(found, note=note)
+        note = None if noted is None else noted(evidence, **arguments)
+        return by_rules(claim, reader, fields, variables, note)
 
     def judge(
         self, claims: list[Claim], evidence: Evidence, variables: Variables | None = None
@@ -194,14 +181,46 @@ class Judges:
 
     def judged(self, claim: Claim, evidence: Evidence, variables: Variables | None = None) -> dict[str, Any]:
         """Return what became of a claim without the claim itself; the reason for which it fails, if known, follows."""
-        try:
-            found = asdict(self.judgement(claim, evidence, variables))
-        except SojournError as error:
-            nothing = {"value": None, "low": None, "high": None, "unit": ""}
-            return {"verdict": "cannot tell", **nothing, "reason": str(error)}
-        if found["verdict"] != "holds" and claim.why:
-            found["reason"] += f"; why: {claim.why}"
-        return found
+        return outcome(claim, lambda: self.judgement(claim, evidence, variables))
+
+
+def by_rules(
+    claim: Claim, reader: Reader, fields: Variables, variables: Variables, note: str | None = None
+) -> Judgement:
+    """Return what the runs say of a claim that has rules, in the cell of the fields; without a note it has its own.
+
+    Raises
+    ------
+    SojournError
+        If they do not tell.
+    """
+    checks: list[Check] = []
+    agreed: list[Agreement] = []
+    for turn in reader.loops(claim.for_, variables):
+        for rule in claim.checks:
+            if rule.orders:
+                agreed += reader.agreement(rule, fields, turn)
+            else:
+                checks += reader.checks(rule, fields, turn)
+    note = claim.note if note is None else note
+    if claim.numbers:
+        numbers = {name: _number(reader, dict(one), fields, variables) for name, one in claim.numbers.items()}
+        note = note.format(**numbers)
+    if agreed:
+        return same_order(agreed, claim.reversed, note=note)
+    return (any_of if claim.one_suffices else all_of)(checks, note=note)
+
+
+def outcome(claim: Claim, judgement: Callable[[], Judgement]) -> dict[str, Any]:
+    """Return what became of a claim, in the form of `claims.json`; without runs that tell its numbers are null."""
+    try:
+        decided = asdict(judgement())
+    except SojournError as error:
+        nothing = {"value": None, "low": None, "high": None, "unit": ""}
+        return {"verdict": "cannot tell", **nothing, "reason": str(error)}
+    if decided["verdict"] != "holds" and claim.why:
+        decided["reason"] += f"; why: {claim.why}"
+    return decided
 
 
 def _number(reader: Reader, plain: dict[str, Any], fields: Variables, variables: Variables) -> float | str:

@@ -45,6 +45,7 @@ More is not said in data: what needs it is a function of the paper's (`judges.py
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -52,7 +53,7 @@ from itertools import pairwise, product
 from statistics import fmean
 from typing import Any, cast
 
-from sojourn.errors import SojournError
+from sojourn.errors import ParamError, SojournError
 from sojourn.stats import mean_interval
 from sojourn.study.cell import Axes, Cell
 from sojourn.study.evidence import BySeed, Evidence
@@ -379,3 +380,29 @@ class _Named:
 def rules(plain: Iterable[Mapping[str, Any]]) -> tuple[Rule, ...]:
     """Return the rules of a list of tables."""
     return tuple(Rule.read(one) for one in plain)
+
+
+def check_relations(rule: Rule, where: str) -> None:
+    """Check what a rule must be; `where` it stands begins the sentence.
+
+    Raises
+    ------
+    ParamError
+        If it has no relation, or one that cannot be read.
+    """
+    if not rule.is_ and not rule.within:
+        message = f'{where}.is is missing: a claim needs a relation and a bound, such as "> 0 ms", or within'
+        raise ParamError(message)
+    matches = [("is", text, _IS.fullmatch(text)) for text in rule.is_]
+    matches += [("within", rule.within, _WITHIN.fullmatch(rule.within))] if rule.within else []
+    for key, text, match in matches:
+        try:
+            bounds = (
+                [] if match is None else [float(bound) for bound in match.groups()[key == "is" :][: 2 - (key == "is")]]
+            )
+        except ValueError:
+            bounds = []
+        if not all(map(math.isfinite, bounds)) or not bounds:
+            example = '"> 0 ms"' if key == "is" else '"-1 to 1 ms"'
+            message = f"{where}.{key} is {text!r}, but must be such as {example}"
+            raise ParamError(message)
