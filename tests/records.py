@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from functools import cache
 from types import UnionType
 from typing import Any, Union, get_args, get_origin, get_type_hints
 
@@ -47,9 +48,14 @@ def _value(kind: Any, plain: Any) -> Any:
 
 
 def _struct(kind: type[Struct], plain: dict[str, Any]) -> Any:
-    kinds, known = get_type_hints(kind), {field.name: field.default for field in fields(kind)}
+    kinds, known = _fields(kind)
     found = kind(**{name: _value(kinds[name], plain[name]) if name in plain else known[name] for name in known})
     for name in known.keys() - plain.keys():
         if known[name] is NODEFAULT:
             kind.__dict__[name].__delete__(found)
     return found
+
+
+@cache
+def _fields(kind: type[Struct]) -> tuple[dict[str, Any], dict[str, Any]]:
+    return get_type_hints(kind), {field.name: field.default for field in fields(kind)}

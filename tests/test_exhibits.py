@@ -11,12 +11,18 @@ from sojourn.papers.rural.exhibits import GALLERY
 from sojourn.papers.rural.judges import JUDGES
 from sojourn.papers.wifi_stack import quantities as wifi_stack
 from sojourn.stats import mean_interval
+from sojourn.study.cell import Observation
 from sojourn.study.claims import Claim, load, stored
 from sojourn.study.exhibits import interval_text, recorded
 from sojourn.study.plan import cells_of
-from tests.test_rural import observation
+from tests.studies import STUDIES
 
 FILES = ("flusher", "good_bad_wifi", "rural", "wifi_next_steps", "wifi_stack")
+
+
+def observation(**changes: Any) -> Observation:
+    usual = STUDIES["rural"].usual[AXES(NS2, DROPTAIL)][0]
+    return usual.replaced(**{"seed": 1, **changes})
 
 
 def tables(paper: str) -> list[dict[str, Any]]:

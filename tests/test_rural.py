@@ -15,7 +15,6 @@ from matplotlib.figure import Figure as Drawing
 import sojourn
 from sojourn import _native, api, papers
 from sojourn.backends.linux import LinuxBackend
-from sojourn.cli import reproduce
 from sojourn.cli.reproduce import parts_of, profile_of
 from sojourn.errors import ParamError
 from sojourn.papers.rural import plan as rural
@@ -251,17 +250,6 @@ def test_a_path_that_cannot_be_is_refused_in_one_sentence(text: str, sentence: s
     with pytest.raises(ParamError) as refused:
         Satellite.read(text)
     assert str(refused.value).startswith(sentence)
-
-
-def test_unknown_parts_and_profiles_are_refused_in_one_sentence() -> None:
-    for arguments, sentence in (
-        ({"only": "wifi"}, "only is 'wifi', but must be one of lambda, tau, rtt, two-rtt, emulation, satellite"),
-        ({"profile": "huge"}, "profile is 'huge', but must be one of quick, paper"),
-    ):
-        plain = {"only": None, "profile": "quick", "document": None, "satellite": None}
-        with pytest.raises(ParamError) as refused:
-            reproduce.check(papers.paper("rural"), argparse.Namespace(**(plain | arguments)))
-        assert str(refused.value) == sentence
 
 
 def test_repeats_that_are_asked_for_are_those_of_each_cell_also_where_the_paper_had_fewer() -> None:

@@ -220,16 +220,3 @@ def test_reproduce_writes_a_part_and_its_page(cli: Cli, tmp_path: Path) -> None:
     assert "What it brings: " in page
     assert "what is expected" in page
     assert "What it costs: " in (tmp_path / "o/report.html").read_text()
-
-
-def test_bad_input_is_one_sentence(inside: Cli) -> None:
-    for words, sentence in (
-        (("--only", "latency"), f"only is 'latency', but must be one of {', '.join(PARTS)}"),
-        (("--profile", "huge"), "profile is 'huge', but must be one of quick, paper"),
-        (
-            ("--tcp", "linux-3.14"),
-            "tcp is 'linux-3.14', but wifi-next-steps has no kernel of a paper to be like: leave it out",
-        ),
-    ):
-        found = inside("reproduce", "wifi-next-steps", *words, "--out", "o", status=2)
-        assert found.stderr.strip().endswith(sentence)

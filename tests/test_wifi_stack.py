@@ -160,20 +160,6 @@ def test_reproduce_writes_claims_figures_and_the_page(cli: Cli, tmp_path: Path) 
     assert [verdicts[name] for name in ("wst-24", "wst-26", "wst-27", "wst-28", "wst-32")] == ["holds"] * 5
 
 
-def test_bad_input_is_one_sentence(inside: Cli) -> None:
-    for words, sentence in (
-        (("--only", "qos"), "only is 'qos', but must be one of latency, airtime, throughput, mechanisms"),
-        (("--profile", "huge"), "profile is 'huge', but must be one of quick, paper"),
-        (
-            ("--tcp", "linux-2.6"),
-            'tcp.variant is "linux-2.6", but must be "linux-6.1", "linux-6.12", "linux-7.3", "linux-5.15" or '
-            '"linux-3.14"',
-        ),
-    ):
-        found = inside("reproduce", "wifi-stack", *words, "--out", "o", status=2)
-        assert found.stderr.strip().endswith(sentence)
-
-
 def test_parts_have_their_own_cells() -> None:
     assert {one.experiment for one in cells(("airtime",))} == {UDP}
     assert {claim.id for claim in load("wifi_stack", parts=("airtime",))} == {"wst-10", "wst-15", "wst-18"}
