@@ -10,7 +10,8 @@ from functools import partial
 from itertools import product
 
 from sojourn.errors import ParamError
-from sojourn.l4s.cells import BOTTLENECKS, BUFFERED, Cell
+from sojourn.l4s.cells import BOTTLENECKS, BUFFERED, CELLS
+from sojourn.study.cell import Cell
 from sojourn.units import RATES, TIMES
 
 #: The point that all planes go through: the rate and RTT of an access line to a near server.
@@ -119,13 +120,13 @@ class Plan:
         along, up = PLANES[plane]
         if "buffer" in (along, up) and bottleneck not in BUFFERED:
             return {}
-        base = Cell(*pair, bottleneck, RATE_MBIT, RTT_MS, RTT_MS, INTERVAL_MS, BUFFER_BDP)
+        base = CELLS(*pair, bottleneck, RATE_MBIT, RTT_MS, RTT_MS, INTERVAL_MS, BUFFER_BDP)
         found = {}
         for x, y in product(self.values[along], self.values[up]):
             cell = base
             for axis, value in ((along, x), (up, y)):
                 kind = int if axis.endswith("flows") else float
-                cell = Cell(**{**cell._asdict(), **{name: kind(value) for name in FIELDS[axis]}})
+                cell = cell.replaced(**{name: kind(value) for name in FIELDS[axis]})
             found[x, y] = cell
         return found
 
