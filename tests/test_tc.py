@@ -40,7 +40,7 @@ RATE = 1_000_000
 DEPTHS = slice(2 * 28, 2 * 36)
 #: iproute2 6.1 cuts a depth to whole microseconds, of 15.625 ticks, and then to whole ticks.
 TICKS_OF_A_MICROSECOND = 17
-#: What `tc` prints in whole microseconds of a rate, or where it was not said. The options of a class have them.
+#: What `tc` prints rounded, or where it was not said. The options of a class have them.
 SIZES = "quantum|burst|cburst"
 SCRIPT = """
 mount -t proc proc /proc
@@ -81,7 +81,7 @@ def expanded(text: str, without: str) -> list[str]:
         text = _native.expand_qdisc(text, RATE)
     except ParamError as error:
         return str(error).split()
-    classes = re.compile(r"; class [^;]* htb [^;]*")
+    classes = re.compile(r"; class [^;]* (?:htb|drr) [^;]*")
     return classes.sub(lambda found: re.sub(rf" ({without}) \d+", "", found[0]), text).split()
 
 

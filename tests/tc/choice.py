@@ -29,7 +29,8 @@ def choice(filters: Sequence[Sequence[str | int]]) -> list[int | None]:
     rules: list[tuple[bytes | None, int]] = []
     for info, kind, options in filters:
         attributes = dict(attributes_of(bytes.fromhex(str(options))))
-        selector = attributes.get(SELECTOR)
+        # Of matchall an attribute of this number is padding.
+        selector = attributes.get(SELECTOR) if kind == "u32" else None
         if socket.ntohs(int(info) & 0xFFFF) in PROTOCOLS and CLASS in attributes and (selector or kind == "matchall"):
             rules.append((selector, struct.unpack("=I", attributes[CLASS])[0]))
     chosen = []
