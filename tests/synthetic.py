@@ -28,8 +28,8 @@ DEFAULTS: dict[str, Any] = {
     "curve": (50.0, 0.0, 60.0, 60.0),
     # By how much one bin, long after the start, is above the rest.
     "spike": 0.0,
-    "first_drop": None,
-    "syn": None,
+    "first_drop": {},
+    "syn": {"offered": 0, "dropped": 0},
     "voice": None,
     "web": None,
     "fair": None,
@@ -61,6 +61,7 @@ def record(seed: int, values: dict[str, Any]) -> Run:
         return sums
 
     end = {
+        "bytes": 0,
         "ack_drops": values["ack_drops"],
         "sojourn_ms": {"mean": values["sojourn"] * wobble},
         "extra": {"drop_state_entries": values["entries"]},
