@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from msgspec import to_builtins
 from msgspec.structs import asdict
 
 from sojourn.frame_library import pl
@@ -108,10 +109,10 @@ def flows(record: Record) -> pl.DataFrame:
     """
     said = {flow["name"]: flow for flow in record.scenario.get("flows", [])}
     rows = [
-        asdict(flow)
+        to_builtins(flow)
         | {"sojourn_mean_ms": None if flow.sojourn_ms is None else flow.sojourn_ms.mean}
         | {key: said.get(flow.name, {}).get(key, default) for key, default in _IDENTITY.items()}
-        | {f"ecn_{name}": value for name, value in ({} if flow.ecn is None else asdict(flow.ecn)).items()}
+        | {f"ecn_{name}": value for name, value in to_builtins(flow.ecn or {}).items()}
         for flow in record.flows
     ]
     return pl.DataFrame([{name: row.get(name) for name in FLOW_SCHEMA} for row in rows], schema=FLOW_SCHEMA)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Annotated, Any, Literal
 
-from msgspec import Meta, Struct, field
+from msgspec import UNSET, Meta, Struct, field
 
 from sojourn import bounded
 from sojourn.record import ProbeRecord, Record, SeriesRecord
@@ -81,8 +81,8 @@ def check_head(record: Record, refuse: bounded.Refuse) -> None:
 
 def _check_probe(probe: ProbeRecord) -> None:
     for key in _OF_KIND.get(probe.kind, ()):
-        value = getattr(probe, key)
-        if value is None and key not in {"jitter_ms", "ipdv_ms"}:
+        absent = UNSET if key in {"jitter_ms", "ipdv_ms"} else None
+        if getattr(probe, key) is absent:
             message = f"probe {probe.name} is of the kind {probe.kind}, but its {key} is missing"
             raise Misfit(message)
 
