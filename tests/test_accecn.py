@@ -64,10 +64,10 @@ def test_a_kernel_counts_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
     except (ParamError, SojournError) as error:
         optional.KERNEL.skip(error)
     mine, theirs = flow(upload("accecn")), flow(upload("accecn"), "linux")
-    assert theirs["ecn"]["agreed"]
-    assert 0 <= theirs["ecn"]["marked"] - theirs["ecn"]["delivered_ce"] <= 2
-    assert theirs["goodput_mbit"] == pytest.approx(mine["goodput_mbit"], rel=0.01)
-    assert theirs["ecn"]["marked"] == pytest.approx(mine["ecn"]["marked"], rel=0.1)
+    assert theirs.ecn.agreed
+    assert 0 <= theirs.ecn.marked - theirs.ecn.delivered_ce <= 2
+    assert theirs.goodput_mbit == pytest.approx(mine.goodput_mbit, rel=0.01)
+    assert theirs.ecn.marked == pytest.approx(mine.ecn.marked, rel=0.1)
 
 
 @pytest.mark.parametrize("release", ["6.1.192", "6.12.48", "7.2"])

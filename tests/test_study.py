@@ -8,10 +8,12 @@ from statistics import fmean, stdev
 
 import pytest
 
+import sojourn
 from sojourn.errors import ParamError
 from sojourn.study import file
 from sojourn.study.cell import Observation
 from sojourn.study.evidence import Evidence
+from sojourn.study.quantities import QUANTITIES
 from tests.conftest import Cli
 
 STUDY = """
@@ -142,3 +144,23 @@ def test_the_study_of_the_guide_has_at_most_fifty_lines_and_can_be_read() -> Non
     path = Path(__file__).parents[1] / "examples/fq-pie-call.toml"
     assert len(path.read_text(encoding="utf-8").splitlines()) <= 50
     assert len(file.load(path).cells) == 36
+
+
+#: What the record of a plain link does not have.
+MISSING = {"utilisation_up", "utilisation_down"}
+
+
+def test_every_quantity_is_read_from_a_record() -> None:
+    """Of a run of RRUL with a call, a page and a file; what it lacks is missing."""
+    call = sojourn.run("voip_rrul", qdisc="fq_codel", rate="10mbit", duration="2s", seed=1).record
+    words = {"flow": "tcp_up_1", "probe": "ping"}
+    values = {name: known.read(call, *([words[name]] if known.argument else [])) for name, known in QUANTITIES.items()}
+    assert {name for name, value in values.items() if value is None} == {*MISSING, "page_fetch", "fct"}
+    up = [flow.goodput_mbit for flow in call.flows if flow.direction == "up"]
+    assert values["goodput_up"] == pytest.approx(sum(up))
+    assert values["flow"] == up[0]
+    assert values["drops_down"] == sum(call.bottleneck["down"].drops.values()) > 0
+    assert QUANTITIES["flow"].read(call, "no such flow") is None
+    page = sojourn.run("web", qdisc="fq_codel", rate="10mbit", duration="5s", seed=1).record
+    assert QUANTITIES["page_fetch"].read(page) == page.summary.page_fetch_s
+    assert QUANTITIES["mos"].read(page) is QUANTITIES["voice_loss"].read(page) is None

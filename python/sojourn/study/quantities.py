@@ -97,7 +97,7 @@ def _mos(record: Record) -> float | None:
 
 def _utilisation(way: str) -> Callable[[Record], float | None]:
     def read(record: Record) -> float | None:
-        share = getattr(record.bottleneck, way).utilisation
+        share = record.bottleneck[way].utilisation
         return None if share is None else 100 * float(share)
 
     return read
@@ -122,10 +122,8 @@ QUANTITIES: dict[str, Quantity] = {
     },
     **_each_way("goodput", "Mbit/s", _goodput),
     **_each_way("utilisation", "%", _utilisation),
-    **_each_way(
-        "drops", "packets", lambda way: lambda record: float(sum(getattr(record.bottleneck, way).drops.values()))
-    ),
-    **_each_way("marks", "packets", lambda way: lambda record: float(getattr(record.bottleneck, way).marks)),
+    **_each_way("drops", "packets", lambda way: lambda record: float(sum(record.bottleneck[way].drops.values()))),
+    **_each_way("marks", "packets", lambda way: lambda record: float(record.bottleneck[way].marks)),
     "jain_up": Quantity(title="Jain's index up", unit="", read=_summary("jain_up"), digits=3),
     "jain_down": Quantity(title="Jain's index down", unit="", read=_summary("jain_down"), digits=3),
     "mos": Quantity(title="score of the call (MOS, G.107)", unit="", read=_mos, digits=2),
