@@ -51,8 +51,6 @@ class SweepCell:
     ----------
     values
         What varies, as it is shown, in the order of `Sweep.keys`.
-    settings
-        The same as the file has it.
     scenario
         What is run, with the first seed.
     text
@@ -60,7 +58,6 @@ class SweepCell:
     """
 
     values: tuple[str, ...]
-    settings: tuple[Value, ...]
     scenario: Scenario
     text: str
 
@@ -111,14 +108,13 @@ def load(path: Path, *, repeat: int | None = None, backend: str = "sim") -> Swee
     """
     plain = bounded.read_toml(path, "a sweep")
     try:
-        return sweep_of(path, plain, repeat, backend)
+        return _sweep(path, plain, repeat, backend)
     except ParamError as error:
         message = f"{path}: {error}"
         raise ParamError(message) from error
 
 
-def sweep_of(path: Path, plain: dict[str, Any], repeat: int | None, backend: str) -> Sweep:
-    """Return the sweep of what a file holds; raises as `load`."""
+def _sweep(path: Path, plain: dict[str, Any], repeat: int | None, backend: str) -> Sweep:
     varied = plain.pop("vary", {})
     if not isinstance(varied, dict):
         message = f"vary is {varied!r}, but must be a table of lists"
@@ -142,8 +138,7 @@ def sweep_of(path: Path, plain: dict[str, Any], repeat: int | None, backend: str
     for values in product(*lists.values()):
         scenario = _scenario(path.parent, {**fixed, **dict(zip(lists, values, strict=True))}, backend)
         shown = tuple(_shown(value) for value in values)
-        text = scenario.normalized(backend)
-        cells.append(SweepCell(values=shown, settings=values, scenario=scenario, text=text))
+        cells.append(SweepCell(values=shown, scenario=scenario, text=scenario.normalized(backend)))
     vary = {key: [_shown(value) for value in values] for key, values in lists.items()}
     return Sweep(name=path.stem, keys=tuple(lists), vary=vary, cells=tuple(cells), repeat=count)
 

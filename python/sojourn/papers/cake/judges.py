@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from sojourn.papers.cake.evidence import AXES
-from sojourn.study.cell import Cell, Observation
-from sojourn.study.claims import Judges
-from sojourn.study.rules import Vocabulary
+from sojourn.papers.cake.evidence import Cell, Observation
+from sojourn.papers.kit.claims import Judges
+from sojourn.papers.kit.rules import Vocabulary
 
 
 def total(run: Observation, way: str) -> float:
@@ -65,10 +64,11 @@ WORDS = {
     "voice": "one-way delay of the fixed-rate flow above the path's",
     "voice_loss": "loss of the fixed-rate flow",
 }
-JUDGES = Judges(
+JUDGES: Judges[Cell, Observation] = Judges(
     paper="cake",
     vocabulary=Vocabulary(
-        axes=AXES,
+        cell=Cell,
+        fields=Cell._fields,
         quantities={
             "total": total,
             "goodput": goodput,

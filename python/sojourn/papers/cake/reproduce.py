@@ -5,9 +5,8 @@ from __future__ import annotations
 from functools import partial
 
 from sojourn.papers.cake.judges import JUDGES
-from sojourn.papers.cake.plan import Bed, Outcome, cells, lacks, plan, reproduce
-from sojourn.study.plan import missing
-from sojourn.study.reproduction import Reproduction, Request, gallery
+from sojourn.papers.cake.plan import Bed, Outcome, cells, lacks, missing, plan, reproduce
+from sojourn.papers.kit.reproduction import Reproduction, Request, gallery
 
 
 def reproduction(request: Request) -> Reproduction[Outcome]:
@@ -15,8 +14,7 @@ def reproduction(request: Request) -> Reproduction[Outcome]:
     backend = request.backend.name
     bed = Bed(profile=request.profile, parts=request.run_parts, seed=request.seed, tcp=request.tcp, backend=backend)
     planned = cells(bed.parts)
-    lacking = partial(lacks, backend=backend)
-    there = sum(not lacking(cell) for cell in planned)
+    there = sum(not lacks(cell, backend) for cell in planned)
     tcp = f"{'the kernel' if request.on_kernel else bed.tcp}, CUBIC"
     return Reproduction(
         plan=plan(bed),
@@ -29,8 +27,6 @@ def reproduction(request: Request) -> Reproduction[Outcome]:
             "cells": f"{there} of {len(planned)} can be run",
         },
         begin=lambda _outcome: [
-            "\n".join(
-                [f"{there} of {len(planned)} cells can be run.", *missing(planned, partial(lacks, backend=backend))]
-            )
+            "\n".join([f"{there} of {len(planned)} cells can be run.", *missing(planned, backend)])
         ],
     )
