@@ -1,11 +1,20 @@
-"""A kernel's source in miniature, programs that stand for the compiler, and programs that stand for a kernel."""
+"""A kernel's source in miniature, and what stands for the compiler, for a kernel and for what was built."""
 
 from __future__ import annotations
 
 import io
+import os
 import tarfile
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
+
+import pytest
+
+from sojourn.kernel.cache import Recipe
+from sojourn.kernel.find import Kernel
+
+RECIPE = Recipe(source_sha256="a", edits="b", config="c", hz=1000, compiler="gcc", linker="ld")
 
 #: What a kernel is recognised by, as comments of a shell script; `sojourn.seed=` is heeded.
 FAKE_KERNEL = """\
@@ -30,20 +39,26 @@ echo "slept 0.10 3000.10"
 echo "sojourn: end"
 """
 
-#: Recipes of make. The kernel is whatever the source has as `kernel.sh`.
-MAKEFILE = """\
+#: What every Makefile begins with.
+CONFIGURED = """\
 VERSION = 6
 PATCHLEVEL = 1
 SUBLEVEL = 9
 allnoconfig:
 \t@cp "$(KCONFIG_ALLCONFIG)" .config
 \t@sed -n 's/.*default \\([0-9]*\\)$$/CONFIG_HZ=\\1/p' arch/um/Kconfig >>.config
+.PHONY: allnoconfig linux
+"""
+#: Recipes of make. The kernel is whatever the source has as `kernel.sh`.
+MAKEFILE = (
+    CONFIGURED
+    + """\
 linux:
 \t@echo '  CC      one.o'
 \t@echo '  LD      linux'
 \t@cp kernel.sh linux
-.PHONY: allnoconfig linux
 """
+)
 
 #: The lines that edits look for, and nothing else.
 LINES = {
@@ -67,10 +82,28 @@ PROGRAMS = {
 }
 
 
+def script(release: str = "6.1.9-fake", *, travels: bool = True, before: str = "") -> str:
+    """Return the text of a program that is taken for a kernel; `before` is run first."""
+    return FAKE_KERNEL.format(release=release, travels="time-travel-clock" if travels else "", before=before)
+
+
 def fake_kernel(path: Path, release: str = "6.1.9-fake", *, travels: bool = True, before: str = "") -> Path:
-    """Write a program that is taken for a kernel; `before` is run first."""
-    text = FAKE_KERNEL.format(release=release, travels="time-travel-clock" if travels else "", before=before)
-    return program(path, text)
+    """Write such a program."""
+    return program(path, script(release, travels=travels, before=before))
+
+
+def virtual(release: str = "6.1.0", path: Path | None = Path("/nowhere"), **more: Any) -> Kernel:
+    """Return a kernel with virtual time that nothing is asked of."""
+    plain: dict[str, Any] = {"kind": "virtual", "modules": (), "virtual_time": True, "identity": "sha256:0"}
+    return Kernel(**{**plain, "path": path, "release": release, **more})
+
+
+def compilers(folder: Path, patch: pytest.MonkeyPatch) -> Path:
+    """Put programs that stand for the compiler before all others, beside an empty cache; return that of kernels."""
+    patch.setenv("PATH", f"{programs(folder / 'bin')}{os.pathsep}{os.environ['PATH']}")
+    patch.setenv("SOJOURN_CACHE", str(folder / "cache"))
+    patch.setattr("platform.machine", lambda: "x86_64")
+    return folder / "cache" / "kernels"
 
 
 def program(path: Path, text: str) -> Path:
@@ -92,8 +125,7 @@ def programs(folder: Path, without: str | None = None) -> Path:
 
 def files(**changes: str | None) -> dict[str, str]:
     """Return the files of a source; `None` leaves one out."""
-    kernel = FAKE_KERNEL.format(release="6.1.9-fake", travels="time-travel-clock", before="")
-    every: dict[str, str | None] = {"Makefile": MAKEFILE, "kernel.sh": kernel, **LINES, **changes}
+    every: dict[str, str | None] = {"Makefile": MAKEFILE, "kernel.sh": script(), **LINES, **changes}
     return {name: text for name, text in every.items() if text is not None}
 
 

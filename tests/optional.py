@@ -65,7 +65,7 @@ KERNEL_CLASSES = Need(
     "tc, and classful disciplines in the kernel that runs", "run the tests on Linux with iproute2 and user namespaces"
 )
 TC = Need("tc", "apt-get install iproute2")
-NEWER_TC = Need("tc of iproute2 7 or newer", "name one by SOJOURN_TC")
+NEWER_TC = Need("tc of iproute2 7 or newer", JUDGES)
 MOUNTS = Need("a small file system of its own", "run the tests as root, with util-linux's unshare")
 ROOT = Need("root, as all other tests of its file run without it already", "run the tests as root")
 NOT_ROOT = Need("a user who may not write everywhere", "run the tests as another user than root")

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 from sojourn.store.run import Run
+from tests import records
+from tests.records import flow, run_of
 
 #: What a made-up run is made of.
 DEFAULTS: dict[str, Any] = {
@@ -28,8 +29,8 @@ DEFAULTS: dict[str, Any] = {
     "curve": (50.0, 0.0, 60.0, 60.0),
     # By how much one bin, long after the start, is above the rest.
     "spike": 0.0,
-    "first_drop": None,
-    "syn": None,
+    "first_drop": {},
+    "syn": {"offered": 0, "dropped": 0},
     "voice": None,
     "web": None,
     "fair": None,
@@ -61,6 +62,7 @@ def record(seed: int, values: dict[str, Any]) -> Run:
         return sums
 
     end = {
+        "bytes": 10_000_000,
         "ack_drops": values["ack_drops"],
         "sojourn_ms": {"mean": values["sojourn"] * wobble},
         "extra": {"drop_state_entries": values["entries"]},
@@ -84,23 +86,22 @@ def record(seed: int, values: dict[str, Any]) -> Run:
     if values["voice"]:
         probes = [*probes, _voice(values["voice"])]
         series["voip"] = {"voip": _delays(values["voice"], wobble)}
-    body = {
-        "seed": seed,
-        "scenario": {"up": up, "down": down, "tcp": {"mss": values["mss"]}, "probes": [PROBE], "web": [WEB]},
-        "summary": {
+    body = records.record(
+        seed,
+        scenario={"up": up, "down": down, "tcp": {"mss": values["mss"]}, "probes": [PROBE], "web": [WEB]},
+        summary={
             "induced_latency_ms": values["latency"] * wobble,
             "goodput_up_mbit": totals["up"] + values["uncounted"],
             "goodput_down_mbit": totals["down"],
             "rtt_ms": {"count": 100},
         },
-        "flows": flows,
-        "probes": probes,
-        "bottleneck": {"up": end, "down": end},
-        "series": series,
-        "web": [_web(values["web"], seed)] if values["web"] else [],
-        "cost": {"sim_s": SECONDS},
-    }
-    return Run(text=json.dumps(body))
+        flows=flows,
+        probes=probes,
+        bottleneck={"up": end, "down": end},
+        series=series,
+        web=[_web(values["web"], seed)] if values["web"] else [],
+    )
+    return run_of(body)
 
 
 def _whole(goodput: float) -> float:
@@ -110,18 +111,18 @@ def _whole(goodput: float) -> float:
 
 def _flows(values: dict[str, Any], wobble: float) -> list[dict[str, Any]]:
     return [
-        {
-            "name": f"tcp_{way}_1",
-            "direction": way,
-            "base_rtt_ms": 50.0,
-            "goodput_mbit": _whole(values[way] * wobble),
-            "timeouts": 0,
-            "mean_cwnd_segments": values["cwnd"] * wobble,
-            "sojourn_ms": {"mean": values["wait"] * wobble},
-            "queue_shared_with": values["shared"] if way == "up" else [],
-            "early": 20.0,
-            "late": 20.0,
-        }
+        flow(
+            f"tcp_{way}_1",
+            way,
+            _whole(values[way] * wobble),
+            base_rtt_ms=50.0,
+            timeouts=0,
+            mean_cwnd_segments=values["cwnd"] * wobble,
+            sojourn_ms={"mean": values["wait"] * wobble},
+            queue_shared_with=values["shared"] if way == "up" else [],
+            early=20.0,
+            late=20.0,
+        )
         for way in ("up", "down")
     ]
 
@@ -129,19 +130,19 @@ def _flows(values: dict[str, Any], wobble: float) -> list[dict[str, Any]]:
 def _fair_flows(values: dict[str, Any], wobble: float) -> list[dict[str, Any]]:
     fair = values["fair"]
     return [
-        {
-            "name": f"tcp_up_{rtt:g}",
-            "direction": "up",
-            "base_rtt_ms": rtt,
-            "goodput_mbit": _whole(goodput * wobble),
-            "timeouts": timeouts,
-            "mean_cwnd_segments": 10.0,
-            "sojourn_ms": {"mean": fair["wait"] * wobble},
-            "queue_shared_with": [],
-            "drop_gaps_ms": {"count": 50, "mean": 100.0, "cv": fair["cv"] * wobble},
-            "early": early * wobble,
-            "late": late * wobble,
-        }
+        flow(
+            f"tcp_up_{rtt:g}",
+            "up",
+            _whole(goodput * wobble),
+            base_rtt_ms=rtt,
+            timeouts=timeouts,
+            mean_cwnd_segments=10.0,
+            sojourn_ms={"mean": fair["wait"] * wobble},
+            queue_shared_with=[],
+            drop_gaps_ms={"count": 50, "mean": 100.0, "cv": fair["cv"] * wobble},
+            early=early * wobble,
+            late=late * wobble,
+        )
         for rtt, goodput, timeouts, (early, late) in zip(
             fair["rtts"], fair["goodputs"], fair["timeouts"], fair["windows"], strict=True
         )

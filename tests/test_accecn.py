@@ -12,6 +12,7 @@ import sojourn
 from sojourn import Flow, ParamError, Scenario, SojournError
 from sojourn.backends.linux.topology import Network, check_kernel
 from sojourn.kernel.find import CHOICE, find
+from sojourn.record import FlowRecord
 from sojourn.scenario import Tcp
 from tests import optional
 
@@ -29,20 +30,19 @@ def upload(ecn: Any) -> Scenario:
     )
 
 
-def flow(scenario: Scenario, backend: str = "sim", **more: Any) -> dict[str, Any]:
-    record = sojourn.run(scenario, backend=backend, **more).record
-    return cast("dict[str, Any]", record["flows"][0])
+def flow(scenario: Scenario, backend: str = "sim", **more: Any) -> FlowRecord:
+    return sojourn.run(scenario, backend=backend, **more).record.flows[0]
 
 
 def test_each_mark_of_the_queue_is_counted_once() -> None:
     """Classic ECN tells of a mark again and again; AccECN tells how many there were."""
-    accurate = flow(upload("accecn"))["ecn"]
-    assert accurate["agreed"]
-    assert accurate["marked"] > 10
+    accurate = flow(upload("accecn")).ecn
+    assert accurate.agreed
+    assert accurate.marked > 10
     # What is still under way at the end is not known.
-    assert 0 <= accurate["marked"] - accurate["delivered_ce"] <= 2
-    classic = flow(upload(True))["ecn"]
-    assert classic["delivered_ce"] > 2 * classic["marked"]
+    assert 0 <= accurate.marked - accurate.delivered_ce <= 2
+    classic = flow(upload(True)).ecn
+    assert classic.delivered_ce > 2 * classic.marked
 
 
 def test_an_ack_filter_leaves_its_acknowledgements_alone() -> None:
@@ -50,7 +50,7 @@ def test_an_ack_filter_leaves_its_acknowledgements_alone() -> None:
     keys: dict[str, Any] = {"up": "300kbit", "qdisc_up": "cake ack-filter", "down": "20mbit", "qdisc_down": "codel ecn"}
     flows = (Flow(name="a", direction="down"),)
     dropped = {
-        ecn: flow(dataclasses.replace(upload(ecn), **keys, flows=flows))["acks_dropped"] for ecn in (True, "accecn")
+        ecn: flow(dataclasses.replace(upload(ecn), **keys, flows=flows)).acks_dropped for ecn in (True, "accecn")
     }
     assert dropped[True] > 100
     assert dropped["accecn"] == 0
@@ -64,10 +64,10 @@ def test_a_kernel_counts_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
     except (ParamError, SojournError) as error:
         optional.KERNEL.skip(error)
     mine, theirs = flow(upload("accecn")), flow(upload("accecn"), "linux")
-    assert theirs["ecn"]["agreed"]
-    assert 0 <= theirs["ecn"]["marked"] - theirs["ecn"]["delivered_ce"] <= 2
-    assert theirs["goodput_mbit"] == pytest.approx(mine["goodput_mbit"], rel=0.01)
-    assert theirs["ecn"]["marked"] == pytest.approx(mine["ecn"]["marked"], rel=0.1)
+    assert theirs.ecn.agreed
+    assert 0 <= theirs.ecn.marked - theirs.ecn.delivered_ce <= 2
+    assert theirs.goodput_mbit == pytest.approx(mine.goodput_mbit, rel=0.01)
+    assert theirs.ecn.marked == pytest.approx(mine.ecn.marked, rel=0.1)
 
 
 @pytest.mark.parametrize("release", ["6.1.192", "6.12.48", "7.2"])

@@ -11,7 +11,7 @@ import pytest
 from sojourn import papers
 from sojourn.papers.good_bad_wifi import plan as wired
 from sojourn.papers.rural import plan as rural
-from sojourn.papers.rural.evidence import CODEL, EMULATION, NS2, RURAL, TWO_RTT, Cell
+from sojourn.papers.rural.evidence import AXES, CODEL, EMULATION, NS2, RURAL, TWO_RTT
 
 WIRED = wired.Bed(profile=papers.paper("good-bad-wifi").profiles["quick"])
 STUDY = rural.Bed(profile=papers.paper("rural").profiles["quick"])
@@ -46,9 +46,9 @@ def test_the_delay_box_has_a_tick_and_a_page_one_look_up_if_that_is_asked_for() 
 
 def test_the_simulations_have_one_agent_a_flow_and_the_bed_has_not() -> None:
     ours = dataclasses.replace(STUDY, one_agent=True)
-    for cell in (Cell(NS2, CODEL, RURAL, "high"), Cell(TWO_RTT, CODEL, RURAL, "low", 50, 550)):
+    for cell in (AXES(NS2, CODEL, RURAL, "high"), AXES(TWO_RTT, CODEL, RURAL, "low", 50, 550)):
         found = json.loads(ours.scenario(cell).normalized())
         assert [each["persistent"] for each in found["downloads"]] == [True, True]
         assert found["tcp"]["delayed_ack"] is False
-    bed = Cell(EMULATION, CODEL, RURAL)
+    bed = AXES(EMULATION, CODEL, RURAL)
     assert ours.scenario(bed) == STUDY.scenario(bed)

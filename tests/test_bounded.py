@@ -19,7 +19,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sojourn import bounded, shape
+from sojourn import bounded, schema
 from sojourn.errors import ParamError, SojournError
 from tests.conftest import Cli, assert_one_sentence
 
@@ -306,10 +306,10 @@ def test_a_panic_and_a_want_of_memory_end_in_one_sentence(
 
 @pytest.mark.parametrize("file", ["1\n", "AC\tAQL limit low\nVO\t5000\n", ""])
 def test_files_of_a_kernel_may_have_lines(file: str) -> None:
-    shape.lines(file, "kernel.wifi.aqm")
+    schema.convert(file, schema.Lines, "kernel.wifi.aqm")
 
 
-@pytest.mark.parametrize("file", ["\x1b[2J", "a\rb", "\x00", 1, "a" * (shape.MOST_TEXT + 1)])
+@pytest.mark.parametrize("file", ["\x1b[2J", "a\rb", "\x00", 1, "a" * (schema.MOST_TEXT + 1)])
 def test_files_of_a_kernel_hold_nothing_that_a_terminal_obeys(file: object) -> None:
-    with pytest.raises(shape.Misfit, match=r"^kernel\.wifi\.aqm is .*, but must be lines of printable characters"):
-        shape.lines(file, "kernel.wifi.aqm")
+    with pytest.raises(schema.Misfit, match=r"^kernel\.wifi\.aqm is .*, but must be lines of printable characters"):
+        schema.convert(file, schema.Lines, "kernel.wifi.aqm")

@@ -5,7 +5,6 @@ from __future__ import annotations
 import dataclasses
 import json
 from collections import Counter
-from pathlib import Path
 
 import pytest
 
@@ -17,6 +16,7 @@ from sojourn.validate.calls.job import ECN_BITS, FIRST_ID, Seen
 from sojourn.validate.calls.replay import BAR_NS, replay
 from tests import optional
 from tests.conftest import Cli, assert_one_sentence, kernel_or_skip
+from tests.miniature import virtual
 
 #: Random sequences for each kind, shared by its disciplines.
 SEQUENCES = 200
@@ -113,9 +113,7 @@ def sequence() -> draw.Sequence:
 
 def test_a_kind_is_compared_with_kernels_that_have_it() -> None:
     def texts(release: str) -> set[str]:
-        path = Path("/nowhere")
-        kernel = Kernel(kind="virtual", path=path, release=release, modules=(), virtual_time=True, identity="sha256:0")
-        return set(compare.all_texts(kernel))
+        return set(compare.all_texts(virtual(release)))
 
     newer = texts("7.3.4-sojourn2") - texts("6.12.117-sojourn2")
     assert newer == {*kinds.KINDS["dualpi2"].texts, *kinds.KINDS["dualpi2"].shares}
@@ -188,8 +186,7 @@ def test_each_sort_of_difference_is_told(sequence: draw.Sequence) -> None:
 
 def test_a_job_names_queues_by_priority_and_packets_by_identification() -> None:
     drawn = draw.sequence("fq_codel flows 4", 1, 0)
-    kernel = Kernel(kind="virtual", path=None, release="6.1", modules=(), virtual_time=True, identity="")
-    made = job.job([drawn], kernel)
+    made = job.job([drawn], virtual())
     offers = made["sequences"][0]["offers"]
     packets = [packet for _, together in drawn.offers for packet in together]
     crafted = [one for offer in offers for one in offer["packets"]]
@@ -229,8 +226,7 @@ def test_sequences_for_an_ack_filter_are_segments_of_all_sorts() -> None:
 
 def test_a_job_has_the_headers_of_segments() -> None:
     drawn = draw.sequence("cake bandwidth 2mbit besteffort ack-filter", 1, 0)
-    kernel = Kernel(kind="virtual", path=None, release="6.1", modules=(), virtual_time=True, identity="")
-    offers = job.job([drawn], kernel)["sequences"][0]["offers"]
+    offers = job.job([drawn], virtual())["sequences"][0]["offers"]
     packets = [packet for _, together in drawn.offers for packet in together]
     crafted = [one for offer in offers for one in offer["packets"]]
     for packet, (_, length, head) in zip(packets, crafted, strict=True):

@@ -34,7 +34,7 @@ def test_each_station_has_a_row_for_each_way(run: Run) -> None:
     table = next(part for part in describe(run).split("\n\n") if part.startswith("station"))
     rows = [line.split() for line in table.splitlines()[2:6]]
     assert [row[0] for row in rows] == ["fast", "up", "slow", "up"]
-    share = 100 * run.record["wifi"]["stations"][0]["airtime_share"]
+    share = 100 * run.record.wifi.stations[0].airtime_share
     assert rows[0][1:4] == ["down", "144.4", f"{share:.1f}"]
     assert table.splitlines()[6].startswith("airtime: medium busy ")
 
@@ -42,8 +42,8 @@ def test_each_station_has_a_row_for_each_way(run: Run) -> None:
 def test_a_udp_flow_has_a_table_of_its_own(run: Run) -> None:
     parts = describe(run).split("\n\n")
     udp = next(part for part in parts if part.startswith("UDP flow")).splitlines()
-    flow = run.record["flows"][1]
-    assert udp[2].split() == ["flood", "up", f"{flow['goodput_mbit']:.2f}", str(flow["sent"]), "0", "0.00", "%"]
+    flow = run.record.flows[1]
+    assert udp[2].split() == ["flood", "up", f"{flow.goodput_mbit:.2f}", str(flow.sent), "0", "0.00", "%"]
     tcp = next(part for part in parts if part.startswith("flow"))
     assert "bulk" in tcp
     assert "flood" not in tcp

@@ -292,7 +292,7 @@ def test_interrupt_leaves_whole_files_only(tmp_path: Path) -> None:
     store = RunStore(tmp_path / "o/runs")
     runs = [store.get(name) for name in store.ids()]
     assert len(runs) >= 2
-    assert all(run.record["series"]["t_s"][-1] == pytest.approx(20) for run in runs)
+    assert all(run.record.series.t_s[-1] == pytest.approx(20) for run in runs)
     with pytest.raises(ProcessLookupError):
         os.killpg(command.pid, 0)
 

@@ -34,9 +34,9 @@ def test_an_example_runs_and_has_what_it_measures(path: Path) -> None:
             cell.scenario.normalized()
         return
     run = sojourn.run(Scenario.from_toml(path), duration="20s")
-    assert run.summary["rtt_ms"]["count"] > 0
-    for flow in run.record["flows"]:
-        assert flow["goodput_mbit"] > 0, flow["name"]
+    assert run.summary.rtt_ms.count > 0
+    for flow in run.record.flows:
+        assert flow.goodput_mbit > 0, flow.name
 
 
 @pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)

@@ -6,17 +6,23 @@ from typing import Any
 
 import pytest
 
-from sojourn.papers.kit.cells import cells_of
-from sojourn.papers.kit.claims import Claim, load, stored
-from sojourn.papers.kit.exhibits import interval_text, recorded
-from sojourn.papers.rural.evidence import CODEL, DEFAULT, DROPTAIL, EMULATION, NONE, NS2, RTTS_MS, Cell, Evidence
+from sojourn.papers.rural.evidence import AXES, CODEL, DEFAULT, DROPTAIL, EMULATION, NONE, NS2, RTTS_MS, Evidence
 from sojourn.papers.rural.exhibits import GALLERY
 from sojourn.papers.rural.judges import JUDGES
 from sojourn.papers.wifi_stack import quantities as wifi_stack
 from sojourn.stats import mean_interval
-from tests.test_rural import observation
+from sojourn.study.cell import Observation
+from sojourn.study.claims import Claim, load, stored
+from sojourn.study.exhibits import interval_text, recorded
+from sojourn.study.plan import cells_of
+from tests.studies import STUDIES
 
 FILES = ("flusher", "good_bad_wifi", "rural", "wifi_next_steps", "wifi_stack")
+
+
+def observation(**changes: Any) -> Observation:
+    usual = STUDIES["rural"].usual[AXES(NS2, DROPTAIL)][0]
+    return usual.replaced(**{"seed": 1, **changes})
 
 
 def tables(paper: str) -> list[dict[str, Any]]:
@@ -44,14 +50,14 @@ def test_an_exhibit_is_like_one_before_it(paper: str) -> None:
 
 def test_of_one_figure_and_no_cell_of_another_there_is_one_figure_and_the_table_of_cells() -> None:
     cells = [
-        Cell(EMULATION, scheme, setting, rtt=rtt)
+        AXES(EMULATION, scheme, setting, rtt=rtt)
         for scheme, setting in ((DROPTAIL, NONE), (CODEL, DEFAULT))
         for rtt in RTTS_MS
     ]
-    evidence = Evidence(cells={cell: (observation(), observation(seed=2)) for cell in (*cells, Cell(NS2, DROPTAIL))})
+    evidence = Evidence(cells={cell: (observation(), observation(seed=2)) for cell in (*cells, AXES(NS2, DROPTAIL))})
     found = GALLERY.exhibits(evidence)
     assert [one.name for one in found] == ["fig2", "cells"]
-    assert [one.name for one in GALLERY.exhibits(Evidence(cells={Cell(NS2, DROPTAIL): (observation(),)}))] == ["cells"]
+    assert [one.name for one in GALLERY.exhibits(Evidence(cells={AXES(NS2, DROPTAIL): (observation(),)}))] == ["cells"]
     table = found[-1].table
     assert table is not None
     assert len(table.rows) == len(evidence.cells)
@@ -60,7 +66,7 @@ def test_of_one_figure_and_no_cell_of_another_there_is_one_figure_and_the_table_
 
 
 def test_a_quantity_that_no_run_has_is_a_dash_in_a_table() -> None:
-    table = GALLERY.exhibits(Evidence(cells={Cell(NS2, DROPTAIL): (observation(fct_s=None),)}))[0].table
+    table = GALLERY.exhibits(Evidence(cells={AXES(NS2, DROPTAIL): (observation(fct_s=None),)}))[0].table
     assert table is not None
     assert dict(zip(table.headers, table.rows[0], strict=True))["FCT (s)"] == "-"
     record = next(one for one in table.records if one["quantity"] == "FCT (s)")
@@ -77,7 +83,7 @@ def test_a_note_has_the_means_of_its_numbers() -> None:
     """10 and 20 ms under two disciplines: each, their mean, and how far they are apart, by hand."""
     waits = {CODEL: 10.0, DROPTAIL: 20.0}
     cells = {
-        Cell(NS2, scheme): (observation(queueing_ms=ms), observation(seed=2, queueing_ms=ms))
+        AXES(NS2, scheme): (observation(queueing_ms=ms), observation(seed=2, queueing_ms=ms))
         for scheme, ms in waits.items()
     }
     claim = Claim.read(
@@ -98,7 +104,7 @@ def test_a_note_has_the_means_of_its_numbers() -> None:
     found = JUDGES.judged(claim, Evidence(cells=cells))
     assert found["verdict"] == "holds"
     assert found["reason"].endswith("codel 10, droptail 20; mean 15.0 ms, apart 10 ms")
-    del cells[Cell(NS2, DROPTAIL)]
+    del cells[AXES(NS2, DROPTAIL)]
     assert JUDGES.judged(claim, Evidence(cells=cells))["verdict"] == "cannot tell"
 
 

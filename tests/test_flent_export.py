@@ -27,6 +27,7 @@ from sojourn.store.cell import Cell
 from sojourn.store.run import Run
 from tests import optional
 from tests.conftest import Cli, assert_one_sentence
+from tests.records import run_of
 
 ROOT = Path(__file__).parent.parent
 
@@ -44,7 +45,7 @@ def body(run: Run) -> dict[str, Any]:
 
 def with_parts(run: Run, **parts: Any) -> Run:
     """Return a run whose record has something more."""
-    return Run(text=json.dumps({**run.record, **parts}))
+    return run_of(json.loads(run.text) | parts)
 
 
 def voice(run: Run, direction: str = "up") -> Run:
@@ -81,7 +82,7 @@ def voice(run: Run, direction: str = "up") -> Run:
             "lost": lost,
         }
     }
-    return Run(text=json.dumps(record))
+    return run_of(record)
 
 
 def web(run: Run, clients: int = 1) -> Run:
@@ -141,7 +142,7 @@ def test_all_series_are_as_long_as_the_grid_and_begin_with_the_flows() -> None:
     # Five seconds before the flows, as Flent's tests have them; probes begin two seconds before.
     flow = file["results"]["TCP upload BE"]
     assert flow[: grid.index(5.2)] == [None] * 26
-    assert flow[grid.index(5.2) : grid.index(15.2)] == run.record["series"]["goodput_mbit"]["tcp_up_1"]
+    assert flow[grid.index(5.2) : grid.index(15.2)] == run.record.series.goodput_mbit["tcp_up_1"]
     assert flow[grid.index(15.2) :] == [None] * 25
     ping = file["results"]["Ping (ms) ICMP"]
     assert ping[: grid.index(3.0)] == [None] * 15
@@ -151,19 +152,19 @@ def test_all_series_are_as_long_as_the_grid_and_begin_with_the_flows() -> None:
 def test_means_are_those_of_the_record() -> None:
     run = made()
     record, meta = run.record, body(run)["metadata"]["SERIES_META"]
-    assert meta["TCP upload BE"]["MEAN_VALUE"] == record["flows"][0]["goodput_mbit"]
-    assert meta["TCP upload sum"]["MEAN_VALUE"] == pytest.approx(run.summary["goodput_up_mbit"], rel=1e-6)
-    assert meta["TCP download avg"]["MEAN_VALUE"] == pytest.approx(run.summary["goodput_down_mbit"] / 4, rel=1e-6)
-    assert meta["Ping (ms) ICMP"]["MEAN_VALUE"] == record["probes"][0]["rtt_ms"]["mean"]
-    assert meta["TCP upload BE"]["TCP_RETRANSMIT"] == record["flows"][0]["retransmissions"]
+    assert meta["TCP upload BE"]["MEAN_VALUE"] == record.flows[0].goodput_mbit
+    assert meta["TCP upload sum"]["MEAN_VALUE"] == pytest.approx(run.summary.goodput_up_mbit, rel=1e-6)
+    assert meta["TCP download avg"]["MEAN_VALUE"] == pytest.approx(run.summary.goodput_down_mbit / 4, rel=1e-6)
+    assert meta["Ping (ms) ICMP"]["MEAN_VALUE"] == record.probes[0].rtt_ms.mean
+    assert meta["TCP upload BE"]["TCP_RETRANSMIT"] == record.flows[0].retransmissions
 
 
 def test_raw_values_are_the_samples() -> None:
     run = made()
     file = body(run)
     begins = 946_771_205.0  # 2000-01-02T00:00:05Z, for seed 1
-    sent = run.record["series"]["rtt"]["ping"]
-    there = [(t, value) for t, value in zip(sent["t_s"], sent["rtt_ms"], strict=True) if value is not None]
+    sent = run.record.series.rtt["ping"]
+    there = [(t, value) for t, value in zip(sent.t_s, sent.rtt_ms, strict=True) if value is not None]
     raw = file["raw_values"]["Ping (ms) ICMP"]
     assert [point["val"] for point in raw] == [value for _, value in there]
     assert [point["t"] - begins for point in raw] == pytest.approx([t for t, _ in there], abs=1e-6)
@@ -236,16 +237,16 @@ def test_pages_are_in_milliseconds_at_their_end() -> None:
 def test_voice_under_load_is_what_its_record_says() -> None:
     run = made("voip_rrul")
     file = body(run)
-    (probe,) = (probe for probe in run.record["probes"] if probe["kind"] == "voip")
-    stored = run.record["series"]["voip"]["voip"]
-    assert probe["lost"] > 0
+    (probe,) = (probe for probe in run.record.probes if probe.kind == "voip")
+    stored = run.record.series.voip["voip"]
+    assert probe.lost > 0
     meta = file["metadata"]["SERIES_META"]
-    assert (meta["VoIP"]["PACKETS_SENT"], meta["VoIP"]["PACKETS_RECEIVED"]) == (500, 500 - probe["lost"])
-    assert meta["VoIP::delay"]["MEAN_VALUE"] == probe["delay_ms"]["mean"]
-    assert len(file["raw_values"]["VoIP"]) == 500 - probe["lost"]
-    assert sum(value for value in file["results"]["VoIP::loss"] if value is not None) == probe["lost"]
+    assert (meta["VoIP"]["PACKETS_SENT"], meta["VoIP"]["PACKETS_RECEIVED"]) == (500, 500 - probe.lost)
+    assert meta["VoIP::delay"]["MEAN_VALUE"] == probe.delay_ms.mean
+    assert len(file["raw_values"]["VoIP"]) == 500 - probe.lost
+    assert sum(value for value in file["results"]["VoIP::loss"] if value is not None) == probe.lost
     # 160 bytes each 20 ms.
-    whole = [place for place, lost in enumerate(stored["lost"]) if lost == 0]
+    whole = [place for place, lost in enumerate(stored.lost) if lost == 0]
     rates = [value for value in file["results"]["VoIP::bitrate"] if value is not None]
     assert {round(rates[place], 9) for place in whole} == {64.0}
 
@@ -256,9 +257,9 @@ def test_paths_of_different_length_have_series_of_their_own() -> None:
     hosts = ["rtt-10ms", "rtt-50ms", "rtt-200ms", "rtt-500ms"]
     assert file["metadata"]["HOSTS"] == hosts
     meta = file["metadata"]["SERIES_META"]
-    for flow, probe, host in zip(run.record["flows"], run.record["probes"], hosts, strict=True):
-        assert meta[f"TCP upload BE {host}"]["MEAN_VALUE"] == flow["goodput_mbit"]
-        assert meta[f"Ping (ms) ICMP {host}"]["MEAN_VALUE"] == probe["rtt_ms"]["mean"]
+    for flow, probe, host in zip(run.record.flows, run.record.probes, hosts, strict=True):
+        assert meta[f"TCP upload BE {host}"]["MEAN_VALUE"] == flow.goodput_mbit
+        assert meta[f"Ping (ms) ICMP {host}"]["MEAN_VALUE"] == probe.rtt_ms.mean
 
 
 def test_probes_that_flent_does_not_know_keep_their_names() -> None:
@@ -373,17 +374,17 @@ def test_flent_finds_our_means(test: str, run_flent: Any, tmp_path: Path) -> Non
     assert f"Summary of {test} test run" in output
     means = summary_means(output)
     names = naming(run.record)
-    expected = {names.flows[flow["name"]]: flow["goodput_mbit"] for flow in run.record["flows"]}
-    for probe in run.record["probes"]:
-        if probe["name"] in names.probes:
-            expected[names.probes[probe["name"]]] = probe["rtt_ms"]["mean"]
+    expected = {names.flows[flow.name]: flow.goodput_mbit for flow in run.record.flows}
+    for probe in run.record.probes:
+        if probe.name in names.probes:
+            expected[names.probes[probe.name]] = probe.rtt_ms.mean
         else:
-            expected["VoIP::delay"] = probe["delay_ms"]["mean"]
-    for client in run.record.get("web", []):
-        expected["HTTP latency"] = client["time_s"]["mean"] * 1000
+            expected["VoIP::delay"] = probe.delay_ms.mean
+    for client in run.record.web or []:
+        expected["HTTP latency"] = client.time_s.mean * 1000
     for way, word in (("up", "upload"), ("down", "download")):
         if f"TCP {word} sum" in means:
-            expected[f"TCP {word} sum"] = run.summary[f"goodput_{way}_mbit"]
+            expected[f"TCP {word} sum"] = getattr(run.summary, f"goodput_{way}_mbit")
     assert expected
     for name, value in expected.items():
         # Flent prints two decimals.

@@ -104,13 +104,13 @@ def test_what_was_exported_comes_back(tmp_path: Path) -> None:
     made = flent.data_file(run)
     (tmp_path / made.name).write_bytes(made.content)
     read = flent.read(tmp_path / made.name)
-    assert read.metadata["SOJOURN"]["scenario"] == run.record["scenario"]
+    assert read.metadata["SOJOURN"]["scenario"] == run.record.scenario
     ours = run.series.filter((pl.col("metric") == "goodput_mbit") & (pl.col("name") == "tcp_down_2"))
     theirs = read.series.filter((pl.col("name") == "TCP download BE2") & pl.col("value").is_not_null())
     assert theirs["t_s"].to_list() == pytest.approx(ours["t_s"].to_list())
     assert theirs["value"].to_list() == ours["value"].to_list()
     rows = {row["name"]: row for row in read.summary().to_dicts()}
-    assert rows["TCP upload sum"]["mean"] == pytest.approx(run.summary["goodput_up_mbit"], rel=1e-6)
+    assert rows["TCP upload sum"]["mean"] == pytest.approx(run.summary.goodput_up_mbit, rel=1e-6)
 
 
 def test_command_prints_a_table_or_json_and_writes_a_folder(cli: Cli, tmp_path: Path) -> None:

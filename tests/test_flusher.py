@@ -1,4 +1,4 @@
-"""The queue flusher: its scenario, what is observed of a run by numbers worked by hand, and claims judged both ways."""
+"""The queue flusher: its scenario, what is observed of a run by numbers worked by hand, and readings side by side."""
 
 from __future__ import annotations
 
@@ -31,24 +31,23 @@ from sojourn.papers.flusher.evidence import (
     RENO,
     SLOT_MS,
     WRITTEN,
-    Cell,
     Evidence,
-    Observation,
     active,
     observe,
     passive,
 )
 from sojourn.papers.flusher.exhibits import GALLERY
-from sojourn.papers.flusher.judges import JUDGES, bdp, judge, others
-from sojourn.papers.flusher.plan import BETTER, PARTS, Bed, cells
-from sojourn.papers.kit.claims import load
+from sojourn.papers.flusher.judges import bdp, judge, others
+from sojourn.papers.flusher.plan import BETTER, Bed, cells
 from sojourn.report.exhibit import verdict, verdicts
 from sojourn.scenario import Flow, Scenario
 from sojourn.scenario_keys import Flusher
 from sojourn.store import frames
 from sojourn.store.run import Run
-from tests.flusher_world import CONTRARY, FURTHER, world
+from sojourn.study.cell import Cell, Observation
+from tests.studies import STUDIES, load
 
+STUDY = STUDIES["flusher"]
 BED = Bed(profile=dataclasses.replace(papers.paper("flusher").profiles["quick"], duration="60s"))
 
 
@@ -123,7 +122,7 @@ def test_the_bed_is_the_thesis_s() -> None:
 
 
 def test_the_longer_of_two_rtts_is_as_long_as_it_is_called() -> None:
-    found = json.loads(BED.scenario(passive(RENO, 10)._replace(scene=PAIR)).normalized())
+    found = json.loads(BED.scenario(passive(RENO, 10).replaced(scene=PAIR)).normalized())
     # 3 ms of the slow link are in its netem.
     assert [flow["rtt"] for flow in found["flows"]] == ["7ms", "97ms"]
 
@@ -142,11 +141,11 @@ def test_a_netem_s_buffer_is_smaller_by_what_its_delay_holds() -> None:
 def test_the_gate_leaves_a_destination_alone_for_a_tenth_of_a_second() -> None:
     cell = active(CUBIC, 50, reading=WRITTEN)
     gated = dataclasses.replace(BED, bursts="at_once", gate="widest")
-    heads = [Run(text=_native.run(bed.scenario(cell).to_json())).record["flusher"] for bed in (BED, gated)]
-    sent = [[event["t_s"] for event in head["events"] if not event["refused"]] for head in heads]
-    assert heads[0]["refused"] == 0
+    heads = [Run(text=_native.run(bed.scenario(cell).to_json())).record.flusher for bed in (BED, gated)]
+    sent = [[event.t_s for event in head.events if not event.refused] for head in heads]
+    assert heads[0].refused == 0
     assert min(np.diff(sent[0])) < 0.1
-    assert heads[1]["refused"] > heads[1]["flushes"] > 10
+    assert heads[1].refused > heads[1].flushes > 10
     assert min(np.diff(sent[1])) >= 0.1
 
 
@@ -154,23 +153,14 @@ def test_a_burst_beyond_the_gate_s_bounds_is_not_sent() -> None:
     """The gate lets no more pass than four times throughput x largest RTT, as measured."""
     cell = active(RENO, 10, reading=WRITTEN)
     gated = dataclasses.replace(BED, bursts="at_once", gate="widest")
-    events = Run(text=_native.run(gated.scenario(cell).to_json())).record["flusher"]["events"]
+    events = Run(text=_native.run(gated.scenario(cell).to_json())).record.flusher.events
     for event in events:
-        product = event["throughput_mbit"] * event["max_rtt_ms"] * 1e3 / 8
-        assert event["refused"] or event["packets"] * 1500 <= 4 * product * 1.001
+        product = event.throughput_mbit * event.max_rtt_ms * 1e3 / 8
+        assert event.refused or event.packets * 1500 <= 4 * product * 1.001
 
 
 def test_table_6_1_by_hand() -> None:
     assert [bdp(base) for base in (100, 50, 10)] == [41, 20, 4]
-
-
-def test_every_claim_has_a_judge_and_a_part() -> None:
-    known = load("flusher", "flu-")
-    assert len(known) == 96
-    by_rules = {claim.id for claim in known if claim.checks or claim.cannot_tell}
-    assert by_rules.isdisjoint(JUDGES.by_function)
-    assert by_rules | set(JUDGES.by_function) == {claim.id for claim in known}
-    assert {claim.part for claim in known} == set(PARTS) - {BETTER}
 
 
 def test_every_cell_is_a_valid_scenario_and_planned_once() -> None:
@@ -185,8 +175,8 @@ def test_what_is_observed_is_in_the_record() -> None:
     cell = passive(RENO, 50)
     one = run(cell)
     observation = observe(one, cell)
-    pairs = one.record["flusher"]["flows"][0]["rtt"]
-    assert (observation.mean, observation.most) == (pairs["mean_ms"], pairs["max_ms"])
+    pairs = one.record.flusher.flows[0].rtt
+    assert (observation.mean, observation.most) == (pairs.mean_ms, pairs.max_ms)
     assert observation.packets == 0
     # The base RTT, two packets and two acknowledgements at 10 Mbit/s but for those that the bucket lets pass; a full
     # queue of 100 packets more at most.
@@ -209,49 +199,26 @@ def test_a_burst_lifts_the_queue_and_costs_throughput() -> None:
 
 
 def test_the_foreign_flow_is_not_seen() -> None:
-    cell = active(CUBIC, 50)._replace(scene=FOREIGN)
-    flows = run(cell).record["flusher"]["flows"]
-    assert [(flow["name"], flow["seen"]) for flow in flows] == [("flow", True), ("foreign", False)]
+    cell = active(CUBIC, 50).replaced(scene=FOREIGN)
+    flows = run(cell).record.flusher.flows
+    assert [(flow.name, flow.seen) for flow in flows] == [("flow", True), ("foreign", False)]
 
 
-def synthetic(observation: Observation, **changes: Any) -> Observation:
-    return dataclasses.replace(observation, **changes)
+def three(quantity: str, value: float) -> tuple[Observation, ...]:
+    """Return made-up runs with about this value of a quantity."""
+    (usual, *_) = STUDY.usual[passive(RENO, 50)]
+    return tuple(usual.replaced(seed=i, **{quantity: value + i / 1e4}) for i in range(3))
 
 
-def judged(evidence: Evidence, number: int) -> dict[str, Any]:
-    claims = [claim for claim in load("flusher", "flu-") if claim.id == f"flu-{number:02}"]
-    (found,) = judge(claims, {NETEM: evidence})
-    return found
+def at_100(reno: float, cubic: float) -> Evidence:
+    return STUDY.evidence({passive(RENO, 50): three("cwnd", reno), passive(CUBIC, 50): three("cwnd", cubic)})
 
 
-@pytest.fixture(scope="module")
-def plain() -> Observation:
-    cell = passive(RENO, 50)
-    return observe(Run(text=_native.run(dataclasses.replace(BED.scenario(cell), duration="25s").to_json())), cell)
-
-
-def at_100(plain: Observation, windows: dict[str, float]) -> Evidence:
-    return Evidence(
-        cells={
-            passive(tcp, 50): tuple(synthetic(plain, seed=i, cwnd=cwnd + i) for i in range(3))
-            for tcp, cwnd in windows.items()
-        }
-    )
-
-
-def test_a_claim_is_judged_by_its_numbers(plain: Observation) -> None:
-    assert judged(at_100(plain, {RENO: 110.0, CUBIC: 112.0}), 6)["verdict"] == "holds"
-    assert judged(at_100(plain, {RENO: 150.0, CUBIC: 112.0}), 6)["verdict"] == "fails"
-    assert judged(at_100(plain, {RENO: 110.0, CUBIC: 112.0}), 10)["verdict"] == "holds"
-    assert judged(at_100(plain, {RENO: 110.0, CUBIC: 130.0}), 10)["verdict"] == "fails"
-    assert judged(at_100(plain, {RENO: 110.0}), 6)["verdict"] == "cannot tell"
-
-
-def test_the_verdict_is_that_of_the_declared_world(plain: Observation) -> None:
+def test_the_verdict_is_that_of_the_declared_world() -> None:
     assert papers.paper("flusher").world["reading"] == READINGS[0]
     assert papers.paper("flusher").world["emulator"] == EMULATORS[0]
-    near, far = at_100(plain, {RENO: 110.0, CUBIC: 112.0}), at_100(plain, {RENO: 150.0, CUBIC: 112.0})
-    claims = [claim for claim in load("flusher", "flu-") if claim.id == "flu-06"]
+    near, far = at_100(110.0, 112.0), at_100(150.0, 112.0)
+    claims = [STUDY.claims["flu-06"]]
     (found,) = judge(claims, {NETEM: far, IPFW: near})
     assert found["verdict"] == "fails"
     assert found["readings"] == {r: "fails" for r in READINGS} | {f"{r} (ipfw)": "holds" for r in READINGS}
@@ -261,59 +228,13 @@ def test_the_verdict_is_that_of_the_declared_world(plain: Observation) -> None:
     assert found["verdict"] == "holds"
 
 
-def test_a_claim_says_for_which_reading_it_holds(plain: Observation) -> None:
-    base = {passive(RENO, 50, 10): tuple(synthetic(plain, seed=i, mbit=4.7) for i in range(3))}
+def test_a_claim_says_for_which_reading_it_holds() -> None:
+    base = {passive(RENO, 50, 10): three("mbit", 4.7)}
     rates = {DESCRIBED: 4.0, KARN: 4.7, WRITTEN: 2.0}
-    flushed = {
-        active(RENO, 50, 10, reading=reading): tuple(synthetic(plain, seed=i, mbit=rate + i / 1e4) for i in range(3))
-        for reading, rate in rates.items()
-    }
-    found = judged(Evidence(cells=base | flushed), 36)
+    flushed = {active(RENO, 50, 10, reading=reading): three("mbit", rate) for reading, rate in rates.items()}
+    (found,) = judge([STUDY.claims["flu-36"]], {NETEM: STUDY.evidence(base | flushed)})
     assert found["verdict"] == "fails"
     assert found["readings"] == {DESCRIBED: "fails", KARN: "holds", WRITTEN: "fails"}
-
-
-def slower_when_longer(cell: Cell, _emulator: str) -> str:
-    return f"netem limit 100 delay {cell.base}ms" if cell.base < 100 else "tbf rate 1mbit burst 3028b limit 200000b"
-
-
-#: What of the judges' module must be otherwise for an identity to fail.
-OTHERWISE: dict[str, tuple[str, Any]] = {
-    "flu-07": ("LINK_BPS", 10_000_000),
-    "flu-08": ("LINK_BPS", 10_000_000),
-    "flu-09": ("qdisc", slower_when_longer),
-    "flu-11": ("LINK_BPS", 10_000_000),
-    "flu-47": ("DESCRIBED", Parameters({"preset": DESCRIBED, "threshold": 1.5})),
-    "flu-74": ("burst_packets", lambda rtt: 100 + rtt),
-    "flu-76": ("PACKET_BITS", 12_112),
-    "flu-83": ("LINK_BPS", 10_000_000),
-}
-
-
-def declared(name: str, evidence: Evidence) -> dict[str, Any]:
-    """Return what becomes of a claim in the declared reading."""
-    (claim,) = load("flusher", name)
-    return JUDGES.judged(claim, evidence, {"reading": DESCRIBED})
-
-
-def on_supporting_runs(name: str, _patch: pytest.MonkeyPatch) -> dict[str, Any]:
-    """Return what becomes of a claim on runs as the thesis has them."""
-    return declared(name, Evidence(cells={}) if name in OTHERWISE else world(also=name))
-
-
-def on_contradicting_runs(name: str, patch: pytest.MonkeyPatch) -> dict[str, Any]:
-    """Return what becomes of a claim on runs that contradict it, or with constants that do."""
-    if name in OTHERWISE:
-        where, value = OTHERWISE[name]
-        patch.setattr(f"sojourn.papers.flusher.judges.{where}", value)
-        return declared(name, Evidence(cells={}))
-    return declared(name.partition(",")[0], world(*(CONTRARY | FURTHER)[name], also=name))
-
-
-def test_without_runs_only_identities_can_be_told() -> None:
-    nothing = Evidence(cells={})
-    decided = {claim.id for claim in load("flusher") if declared(claim.id, nothing)["verdict"] != "cannot tell"}
-    assert decided == set(OTHERWISE)
 
 
 def test_ranks_and_readings_are_what_the_exhibits_take() -> None:
@@ -321,19 +242,14 @@ def test_ranks_and_readings_are_what_the_exhibits_take() -> None:
     assert len({flusher.flusher(active(RENO, 50, reading=reading)) for reading in READINGS}) == len(READINGS)
 
 
-def test_adaptive_stands_beside_every_reading(plain: Observation) -> None:
+def test_adaptive_stands_beside_every_reading() -> None:
     cells_of = (
         passive(CUBIC, 50),
         flusher.ours(CUBIC, 50, 100, ONE),
         *(active(CUBIC, 50, reading=r) for r in READINGS),
     )
     rates = (4.7, 4.5, 4.0, 4.1, 3.0)
-    evidence = Evidence(
-        cells={
-            cell: tuple(synthetic(plain, seed=i, mbit=rate + i / 1e4) for i in range(3))
-            for cell, rate in zip(cells_of, rates, strict=True)
-        }
-    )
+    evidence = STUDY.evidence({cell: three("mbit", rate) for cell, rate in zip(cells_of, rates, strict=True)})
     shown = GALLERY.exhibits(evidence, (BETTER,))
     assert [exhibit.name for exhibit in shown] == ["adaptive", "adaptive-verdicts", "cells"]
     means, verdicts = adaptive.means(evidence), adaptive.verdicts(evidence)
@@ -346,8 +262,8 @@ def test_adaptive_stands_beside_every_reading(plain: Observation) -> None:
     assert means.rows[0][:4] == ("one flow", "cubic", "50 ms", "100")
 
 
-def test_what_is_so_by_construction_counts_neither_as_held_nor_as_failed(plain: Observation) -> None:
-    found = judge(load("flusher"), {NETEM: at_100(plain, {RENO: 110.0, CUBIC: 112.0})})
+def test_what_is_so_by_construction_counts_neither_as_held_nor_as_failed() -> None:
+    found = judge(load("flusher"), {NETEM: at_100(110.0, 112.0)})
     constructed = [one for one in found if "by_construction" in one]
     assert {one["id"] for one in constructed} >= {"flu-07", "flu-08", "flu-47", "flu-83"}
     assert {one["verdict"] for one in constructed if one["id"] in ("flu-07", "flu-08")} == {"holds"}

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 from zlib import crc32
 
+import msgspec
 import numpy as np
 import polars as pl
 import pytest
@@ -221,12 +222,12 @@ def test_a_stored_run_of_another_scenario_is_refused(inside: Cli, tmp_path: Path
 def test_every_record_that_is_written_is_read(experiment: str, tmp_path: Path) -> None:
     scenario = api.build(experiment, duration="2s")
     text = _native.run(scenario.normalized())
-    assert Run.parse(text, "x").record == json.loads(text)
+    assert msgspec.to_builtins(Run.parse(text, "x").record) == json.loads(text)
     head, series, _ = _native.run_stored(scenario.normalized(), "0" * 32)
     store = RunStore(tmp_path)
     store.add("0" * 32, head, series)
     stored = store.get("0" * 32)
-    assert stored.record["series"] == json.loads(text)["series"]
+    assert msgspec.to_builtins(stored.record.series) == json.loads(text)["series"]
 
 
 def stored_series(scenario: Scenario) -> tuple[bytes, int]:
@@ -344,8 +345,8 @@ def test_a_damaged_record_is_read_or_refused(seed: int) -> None:
     except SojournError:
         return
     assert run.series.height > 0
-    assert run.flows.height == len(run.record["flows"])
-    assert isinstance(run.summary["goodput_up_mbit"], float | int)
+    assert run.flows.height == len(run.record.flows)
+    assert isinstance(run.summary.goodput_up_mbit, float | int)
 
 
 RECORD = _native.run(api.build("voip_rrul", duration="1s", rate="2mbit").normalized())

@@ -16,9 +16,8 @@ from sojourn.kernel import boot, cache, find, host, image, modules, needs, sourc
 from sojourn.kernel.host import Host
 from tests import optional
 from tests.conftest import Cli, assert_one_sentence
-from tests.miniature import fake_kernel, program
+from tests.miniature import RECIPE, fake_kernel, program
 
-RECIPE = cache.Recipe(source_sha256="a", edits="b", config="c", hz=1000, compiler="gcc", linker="ld")
 NOTHING = Host(release="6.6.0", version="#1", namespace=None, why_not="Operation not permitted", lacks=())
 EVERYTHING = Host(release="6.6.0", version="#1 SMP", namespace="user", why_not=None, lacks=("sch_fq_pie",))
 

@@ -27,32 +27,26 @@ from sojourn.scenario import Scenario
 from sojourn.store.run import Run
 from tests import optional
 from tests.conftest import Cli, assert_one_sentence
-from tests.miniature import FAKE_KERNEL, LINES, programs, tree
+from tests.miniature import CONFIGURED, LINES, compilers, script, tree
 
 pytestmark = pytest.mark.skipif(
     shutil.which("make") is None or shutil.which("git") is None, reason=optional.lacking("make and git").reason()
 )
 
 #: The kernel is a script with the line of sch_codel.c that says what CoDel's target is. Each compilation leaves a line.
-MAKEFILE = """\
-VERSION = 6
-PATCHLEVEL = 1
-SUBLEVEL = 9
-allnoconfig:
-\t@cp "$(KCONFIG_ALLCONFIG)" .config
-\t@sed -n 's/.*default \\([0-9]*\\)$$/CONFIG_HZ=\\1/p' arch/um/Kconfig >>.config
+MAKEFILE = (
+    CONFIGURED
+    + """\
 sch_codel.o: net/sched/sch_codel.c
 \t@echo '  CC      sch_codel.o'; echo codel >>compiled; grep '^# ' net/sched/sch_codel.c >sch_codel.o
 rest.o: rest.c arch/um/os-Linux/util.c arch/um/Kconfig
 \t@echo '  CC      rest.o'; echo rest >>compiled; cp rest.c rest.o
 linux: sch_codel.o rest.o
 \t@cat kernel.sh sch_codel.o >linux
-.PHONY: allnoconfig linux
 """
-GOOD = FAKE_KERNEL.format(release="6.1.9-fake", travels="time-travel-clock", before="")
-DEAD = FAKE_KERNEL.format(
-    release="6.1.9-fake", travels="time-travel-clock", before="printf 'Kernel panic - not syncing: \\033[2J'; exit 3"
 )
+GOOD = script()
+DEAD = script(before="printf 'Kernel panic - not syncing: \\033[2J'; exit 3")
 
 
 def codel(target: str, note: str = "") -> str:
@@ -102,10 +96,7 @@ def repository(top: Path, history: Sequence[tuple[str, dict[str, str]]] = HISTOR
 @pytest.fixture
 def source(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A repository, a cache of its own, and programs that stand for the compiler."""
-    path = programs(tmp_path / "bin")
-    monkeypatch.setenv("PATH", f"{path}{os.pathsep}{os.environ['PATH']}")
-    monkeypatch.setenv("SOJOURN_CACHE", str(tmp_path / "cache"))
-    monkeypatch.setattr("platform.machine", lambda: "x86_64")
+    compilers(tmp_path, monkeypatch)
     return repository(tmp_path / "linux")
 
 

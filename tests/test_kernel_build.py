@@ -17,31 +17,18 @@ import pytest
 
 from sojourn.errors import ParamError, SojournError
 from sojourn.kernel import build, cache, driver, find, make, tools
-from sojourn.kernel.cache import Recipe
 from sojourn.kernel.verify import CheckError
 from tests import optional
 from tests.conftest import Cli, assert_one_sentence
-from tests.miniature import FAKE_KERNEL, MAKEFILE, WIFI_LINES, files, programs, tree
+from tests.miniature import MAKEFILE, RECIPE, WIFI_LINES, compilers, files, programs, script, tree
 from tests.miniature import source as miniature
 
 pytestmark = pytest.mark.skipif(shutil.which("make") is None, reason=optional.lacking("make").reason())
 
-RECIPE = Recipe(source_sha256="a", edits="b", config="c", hz=1000, compiler="gcc", linker="ld")
-
 
 @pytest.fixture
 def world(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A cache of its own, and programs that stand for the compiler; returns the folder of the kernels."""
-    path = programs(tmp_path / "bin")
-    monkeypatch.setenv("PATH", f"{path}{os.pathsep}{os.environ['PATH']}")
-    monkeypatch.setenv("SOJOURN_CACHE", str(tmp_path / "cache"))
-    monkeypatch.setattr("platform.machine", lambda: "x86_64")
-    return tmp_path / "cache" / "kernels"
-
-
-def kernel() -> str:
-    """Return a kernel that keeps its promises, as text to be changed."""
-    return FAKE_KERNEL.format(release="6.1.9-fake", travels="time-travel-clock", before="")
+    return compilers(tmp_path, monkeypatch)
 
 
 def test_a_kernel_is_built_checked_and_kept(world: Path, tmp_path: Path) -> None:
@@ -189,7 +176,7 @@ def test_a_kernel_with_the_wifi_driver_is_another_one(world: Path, tmp_path: Pat
     # What the source has when it is compiled goes into the kernel, as comments.
     spy = "\t@for x in drivers/net/wireless/Kconfig drivers/net/wireless/Makefile; do sed 's/^/# /' $$x >>linux; done\n"
     spy += "\t@ls drivers/net/wireless/sojourn_radio | sed 's/^/# has /' >>linux\n"
-    makefile = MAKEFILE.replace("PATCHLEVEL = 1\n", "PATCHLEVEL = 12\n").replace(".PHONY", spy + ".PHONY")
+    makefile = MAKEFILE.replace("PATCHLEVEL = 1\n", "PATCHLEVEL = 12\n") + spy
     tarball = miniature(tmp_path / "a.tar.xz", files(Makefile=makefile, **WIFI_LINES))
     wired = build.build(tarball).built
     radios = build.build(tarball, wifi=True).built
@@ -248,7 +235,7 @@ def test_a_driver_that_is_not_there_is_told(tmp_path: Path, monkeypatch: pytest.
     ],
 )
 def test_a_kernel_without_radios_is_not_kept(world: Path, tmp_path: Path, before: str, sentence: str) -> None:
-    kernel = FAKE_KERNEL.format(release="6.12.9-fake", travels="time-travel-clock", before=before)
+    kernel = script("6.12.9-fake", before=before)
     with pytest.raises(CheckError, match=sentence):
         build.build(wifi_source(tmp_path / "a.tar.xz", **{"kernel.sh": kernel}), wifi=True)
     assert not list(world.glob("6.*"))
@@ -328,9 +315,9 @@ LIARS = {
 @pytest.mark.parametrize("name", LIARS)
 def test_a_kernel_that_does_not_keep_its_promise_is_not_kept(world: Path, tmp_path: Path, name: str) -> None:
     old, new, words = LIARS[name]
-    script = kernel()
-    assert old in script
-    changed = files(**{"kernel.sh": script.replace(old, new)})
+    text = script()
+    assert old in text
+    changed = files(**{"kernel.sh": text.replace(old, new)})
     with pytest.raises(CheckError, match=words):
         build.build(miniature(tmp_path / "a.tar.xz", changed))
     assert list(world.iterdir()) == []
@@ -338,9 +325,9 @@ def test_a_kernel_that_does_not_keep_its_promise_is_not_kept(world: Path, tmp_pa
 
 def test_two_boots_that_differ_are_told(world: Path, tmp_path: Path) -> None:
     count = tmp_path / "count"
-    script = kernel().replace('echo "uuid 0', f'echo x >>{count}; n=$(wc -l <{count}); echo "uuid ${{n}}')
+    text = script().replace('echo "uuid 0', f'echo x >>{count}; n=$(wc -l <{count}); echo "uuid ${{n}}')
     with pytest.raises(CheckError, match="is not deterministic: two boots with one seed gave 1.* and 2"):
-        build.build(miniature(tmp_path / "a.tar.xz", files(**{"kernel.sh": script})))
+        build.build(miniature(tmp_path / "a.tar.xz", files(**{"kernel.sh": text})))
     assert list(world.iterdir()) == []
 
 
@@ -523,8 +510,8 @@ def test_the_command_builds_says_where_and_removes(world: Path, tmp_path: Path, 
 
 
 def test_a_broken_promise_is_status_1(world: Path, tmp_path: Path, cli: Cli) -> None:
-    script = kernel().replace("00000000000$seed", "000000000000")
-    tarball = miniature(tmp_path / "a.tar.xz", files(**{"kernel.sh": script}))
+    text = script().replace("00000000000$seed", "000000000000")
+    tarball = miniature(tmp_path / "a.tar.xz", files(**{"kernel.sh": text}))
     done = cli("kernel", "build", "--source", str(tarball), status=1)
     assert "does not heed its seed" in done.stderr
     assert done.stdout == ""

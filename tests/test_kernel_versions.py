@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -13,10 +12,10 @@ from sojourn import api
 from sojourn.backends.linux import guest
 from sojourn.errors import ParamError, SojournError
 from sojourn.kernel import find
-from sojourn.kernel.find import Kernel
 from sojourn.scenario import Scenario
 from tests import optional
 from tests.conftest import Cli, assert_one_sentence
+from tests.miniature import virtual
 
 
 def kernel_or_skip(version: str) -> str:
@@ -49,9 +48,7 @@ def test_a_run_on_a_named_kernel_is_of_it_and_repeats(version: str) -> None:
 
 def test_only_a_kernel_that_has_the_seccomp_mode_is_asked_for_it() -> None:
     def words(release: str) -> list[str]:
-        path = Path("/nowhere")
-        kernel = Kernel(kind="virtual", path=path, release=release, modules=(), virtual_time=True, identity="sha256:0")
-        return guest.command_line(kernel, seed=1)
+        return guest.command_line(virtual(release), seed=1)
 
     asked = {
         release: "seccomp=auto" in words(release) for release in ("6.1.192", "6.12.117", "6.15.9", "6.16", "7.3.4-x")

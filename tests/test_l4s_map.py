@@ -12,11 +12,12 @@ import pytest
 from sojourn import _native
 from sojourn.cli.main import main
 from sojourn.errors import ParamError
-from sojourn.l4s.cells import BOTTLENECKS, BUFFERED, SENDERS, Cell, read_pair
-from sojourn.l4s.outcome import Found, Observation, judged
+from sojourn.l4s.cells import BOTTLENECKS, BUFFERED, CELLS, SENDERS, qdisc, read_pair, scenario
+from sojourn.l4s.outcome import Found, judged
 from sojourn.l4s.planes import AXES, FIELDS, PLANES, plan
 from sojourn.l4s.report import TITLES, document, rows
 from sojourn.l4s.rules import Count, rule
+from sojourn.study.cell import Cell, Observation
 
 
 def run(share: float, *, seed: int = 1, utilisation: float = 0.9) -> Observation:
@@ -25,6 +26,7 @@ def run(share: float, *, seed: int = 1, utilisation: float = 0.9) -> Observation
         seed=seed,
         l4s_mbit=share,
         classic_mbit=100 - share,
+        share=share,
         l4s_queue_ms=1.0,
         classic_queue_ms=None,
         utilisation=utilisation,
@@ -38,7 +40,7 @@ def found(cell: Cell, *shares: float, utilisation: float = 0.9) -> Found:
     return judged(cell, [run(share, seed=seed, utilisation=utilisation) for seed, share in enumerate(shares, start=1)])
 
 
-CELL = Cell("prague", "cubic", "fifo")
+CELL = CELLS("prague", "cubic", "fifo")
 
 
 @pytest.mark.parametrize(
@@ -77,18 +79,18 @@ def test_an_interval_of_a_share_stays_one_of_a_share() -> None:
 
 
 def test_buffers_are_those_of_the_longer_round_trip() -> None:
-    cell = Cell("prague", "cubic", "fifo", rate_mbit=100, l4s_rtt_ms=5, classic_rtt_ms=30, buffer_bdp=2)
+    cell = CELLS("prague", "cubic", "fifo", rate_mbit=100, l4s_rtt_ms=5, classic_rtt_ms=30, buffer_bdp=2)
     # 100 Mbit/s for 30 ms are 375,000 bytes; twice that are 500 packets of 1500.
-    assert cell.qdisc() == "bfifo limit 750000"
-    assert cell._replace(bottleneck="codel").qdisc() == "codel limit 500 ecn"
-    assert cell._replace(rate_mbit=1, l4s_rtt_ms=1, classic_rtt_ms=1).qdisc() == "bfifo limit 15000"
+    assert qdisc(cell) == "bfifo limit 750000"
+    assert qdisc(cell.replaced(bottleneck="codel")) == "codel limit 500 ecn"
+    assert qdisc(cell.replaced(rate_mbit=1, l4s_rtt_ms=1, classic_rtt_ms=1)) == "bfifo limit 15000"
 
 
 def test_every_bottleneck_and_sender_makes_a_scenario() -> None:
     known = _native.congestion_controls()
     for name, (l4s, classic) in product(BOTTLENECKS, [("cubic", "cubic-ecn"), ("reno", "bbr")]):
-        cell = Cell(l4s, classic, name, l4s_flows=2, interval_ms=2.0)
-        plain = json.loads(cell.scenario(duration="5s", seed=7).normalized())
+        cell = CELLS(l4s, classic, name, l4s_flows=2, interval_ms=2.0)
+        plain = json.loads(scenario(cell, duration="5s", seed=7).normalized())
         assert [flow["congestion_control"] for flow in plain["flows"]] == [SENDERS[l4s].control] * 2 + [
             SENDERS[classic].control
         ]
@@ -98,11 +100,11 @@ def test_every_bottleneck_and_sender_makes_a_scenario() -> None:
 
 
 def test_bbr3_with_ecn_is_told_that_marks_are_shallow_and_the_others_have_their_own_ecn() -> None:
-    cell = Cell("bbr3-ecn", "cubic", "dualpi2")
-    plain = json.loads(cell.scenario(duration="5s", seed=1).normalized())
+    cell = CELLS("bbr3-ecn", "cubic", "dualpi2")
+    plain = json.loads(scenario(cell, duration="5s", seed=1).normalized())
     assert plain["tcp"]["ecn_low"] is True
     assert [flow["ecn"] for flow in plain["flows"]] == ["accecn", False]
-    without = json.loads(cell._replace(l4s="bbr3").scenario(duration="5s", seed=1).normalized())
+    without = json.loads(scenario(cell.replaced(l4s="bbr3"), duration="5s", seed=1).normalized())
     assert "ecn_low" not in without["tcp"]
     plane = plan([("bbr3-ecn", "cubic"), ("prague", "cubic")], ["fifo"], ["burst-rtt"])
     cells = [found(one, 40.0, 41.0) for one in plane.cells()]
@@ -122,7 +124,7 @@ def test_the_help_names_every_bottleneck_and_sender(capsys: pytest.CaptureFixtur
 
 def test_planes_cross_in_one_cell_and_each_cell_is_run_once() -> None:
     made = plan([("reno", "cubic")], ["fifo"], None)
-    middle = Cell("reno", "cubic", "fifo", 100.0, 20.0, 20.0, 0.0, 2.0, 1, 1)
+    middle = CELLS("reno", "cubic", "fifo", 100.0, 20.0, 20.0, 0.0, 2.0, 1, 1)
     for plane, axes in PLANES.items():
         cells = made.of(("reno", "cubic"), "fifo", plane)
         assert middle in cells.values(), plane
@@ -215,7 +217,7 @@ def test_each_side_is_judged_by_itself(shares: tuple[float, ...], l4s: str | Non
 
 def test_a_rule_finds_the_bound_that_made_the_cells() -> None:
     cells = [
-        found(CELL._replace(l4s_rtt_ms=rtt, classic_rtt_ms=rtt, rate_mbit=rate), 50.0 if rtt <= 20 else 80.0)
+        found(CELL.replaced(l4s_rtt_ms=rtt, classic_rtt_ms=rtt, rate_mbit=rate), 50.0 if rtt <= 20 else 80.0)
         for rtt, rate in product((5.0, 10.0, 20.0, 50.0, 100.0), (10.0, 100.0))
     ]
     made = rule(cells, "classic")
@@ -235,7 +237,7 @@ def test_a_rule_finds_the_bound_that_made_the_cells() -> None:
 def test_a_rule_tells_no_bound_that_explains_nothing() -> None:
     shares = {(5.0, 10.0): 50.0, (5.0, 100.0): 80.0, (50.0, 10.0): 80.0, (50.0, 100.0): 50.0}  # an exclusive or
     cells = [
-        found(CELL._replace(l4s_rtt_ms=rtt, classic_rtt_ms=rtt, rate_mbit=rate, buffer_bdp=buffer), share)
+        found(CELL.replaced(l4s_rtt_ms=rtt, classic_rtt_ms=rtt, rate_mbit=rate, buffer_bdp=buffer), share)
         for (rtt, rate), share in shares.items()
         for buffer in (1.0, 2.0, 4.0)
     ]
@@ -245,9 +247,9 @@ def test_a_rule_tells_no_bound_that_explains_nothing() -> None:
 def test_a_rule_counts_only_cells_that_tell() -> None:
     cells = [
         found(CELL, 50.0),
-        found(CELL._replace(rate_mbit=5.0), 60.0, 72.0),
-        found(CELL._replace(rate_mbit=7.0), 95.0),
-        found(CELL._replace(rate_mbit=9.0), 95.0, utilisation=0.5),
+        found(CELL.replaced(rate_mbit=5.0), 60.0, 72.0),
+        found(CELL.replaced(rate_mbit=7.0), 95.0),
+        found(CELL.replaced(rate_mbit=9.0), 95.0, utilisation=0.5),
     ]
     made = rule(cells, "classic")
     assert (made.less, made.starved) == (Count(few=1, of=2), 1)
@@ -258,7 +260,7 @@ def test_a_rule_counts_only_cells_that_tell() -> None:
 
 
 def test_a_rule_of_two_equal_senders_says_which_side() -> None:
-    made = rule([found(Cell("cubic", "cubic", "fifo"), 20.0)], "L4S")
+    made = rule([found(CELLS("cubic", "cubic", "fifo"), 20.0)], "L4S")
     assert made.sentence() == (
         "CUBIC on the L4S side has less than 1/2 of what CUBIC on the classic side has in the one cell."
     )

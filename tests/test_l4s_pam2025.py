@@ -1,135 +1,47 @@
-"""The study of L4S: what was measured bears its claims out, what cannot be run says so, and the rest is run."""
+"""The study of L4S: what cannot be run says so, and the rest is run."""
 
 from __future__ import annotations
 
-import csv
 import dataclasses
 import json
 import re
-from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from sojourn import api, papers
-from sojourn.papers.kit.claims import load
 from sojourn.papers.l4s_pam2025 import bars, exhibits
 from sojourn.papers.l4s_pam2025 import plan as l4s
-from sojourn.papers.l4s_pam2025.evidence import SENDERS, Cell, Evidence, Observation, claimed, measured, observe, share
-from sojourn.papers.l4s_pam2025.judges import JUDGES
+from sojourn.papers.l4s_pam2025.evidence import AXES, SENDERS, claimed, measured, observe, share
 from sojourn.papers.l4s_pam2025.plan import CONTROL, MANY, PAIR, PARTS, Bed, cells, lacks
+from sojourn.study.cell import Observation
 from tests.conftest import Cli
+from tests.studies import STUDIES
 
+STUDY = STUDIES["l4s_pam2025"]
 BED = Bed(profile=papers.paper("l4s-pam2025").profiles["quick"])
-ALIKE = Observation(seed=0, l4s_mbit=47.8, classic_mbit=47.8, l4s_ms=15.0, classic_ms=15.0)
-
-
-def runs(run: Observation) -> tuple[Observation, ...]:
-    """Return repeats of which the L4S side has a little more each time."""
-    return tuple(dataclasses.replace(run, seed=seed, l4s_mbit=run.l4s_mbit * (1 + 5e-4 * seed)) for seed in (0, 1, 2))
-
-
-def world(changes: dict[Cell, dict[str, Any]] | None = None) -> Evidence:
-    """Return the measured means as runs, and control cells in which all is alike, with changes in some cells."""
-    stated = dict.fromkeys(cells((CONTROL,)), ALIKE) | measured()
-    return Evidence(
-        cells={cell: runs(dataclasses.replace(run, **(changes or {}).get(cell, {}))) for cell, run in stated.items()}
-    )
-
-
-def judged(name: str, evidence: Evidence) -> dict[str, Any]:
-    (claim,) = (claim for claim in load("l4s_pam2025") if claim.id == name)
-    (answer,) = JUDGES.judge([claim], evidence)
-    return answer
-
-
-ALL_PRAGUE = {"l4s_mbit": 95.0, "classic_mbit": 0.5}
-ALL_CLASSIC = {"l4s_mbit": 0.5, "classic_mbit": 95.0}
-EVEN = {"l4s_mbit": 47.8, "classic_mbit": 47.8}
-SLOW = {"l4s_ms": 20.0}
-#: What must be otherwise in one cell for a claim to fail.
-CONTRARY: dict[str, tuple[Cell, dict[str, Any]]] = {
-    "l4s-01": (Cell("prague", "cubic_ecn", "fifo", 8), ALL_PRAGUE),
-    "l4s-02": (Cell("prague", "bbr3", "fifo", 0.5), EVEN),
-    "l4s-03": (Cell("prague", "cubic_ecn", "codel_drop", 4), EVEN),
-    "l4s-04": (Cell("prague", "bbr3_ecn", "codel_drop", 8), EVEN),
-    "l4s-05": (Cell("prague", "cubic", "codel", 8), EVEN),
-    "l4s-06": (Cell("prague", "cubic", "codel", 0.5), ALL_CLASSIC),
-    "l4s-07": (Cell("prague_fallback", "cubic_ecn", "codel", 4), ALL_PRAGUE),
-    "l4s-08": (Cell("prague", "cubic_ecn", "codel", 2), EVEN),
-    "l4s-09": (Cell("prague", "cubic", "pie_drop", 8), EVEN),
-    "l4s-10": (Cell("prague", "bbr3_ecn", "fq_codel", 4), ALL_CLASSIC),
-    "l4s-11": (Cell("prague", "cubic_ecn", "fq_codel_l4s", 8), ALL_PRAGUE),
-    "l4s-12": (Cell("prague", "cubic_ecn", "fq_codel_l4s", 4), SLOW),
-    "l4s-13": (Cell("prague", "bbr3", "fq", 0.5), EVEN),
-    "l4s-14": (Cell("prague", "cubic", "one_queue_fq", 4), EVEN),
-    "l4s-15": (Cell("prague", "cubic_ecn", "dualpi2", 1), ALL_CLASSIC),
-    "l4s-16": (Cell("prague", "bbr3_ecn", "dualpi2", 2), EVEN),
-    "l4s-17": (Cell("prague", "bbr3", "dualpi2", 8), ALL_CLASSIC),
-    "l4s-18": (Cell("prague", "cubic", "dualpi2", 1), SLOW),
-    "l4s-19": (Cell("prague_fallback", "cubic_ecn", "dualpi2", 2), EVEN),
-    "l4s-20": (Cell("prague", "cubic_ecn", "fq_codel", 2, 10, 1), EVEN),
-    "l4s-21": (Cell("prague", "cubic_ecn", "fifo", 1, 25, 25), EVEN),
-    "l4s-22": (Cell("prague", "cubic_ecn", "codel", 8, 2, 1), EVEN),
-    "l4s-23": (Cell("prague", "cubic_ecn", "dualpi2", 1, 10, 1), EVEN),
-    "l4s-24": (Cell("prague", "cubic_ecn", "dualpi2", 2, 25, 1), ALL_PRAGUE),
-    "l4s-25": (Cell("prague", "cubic_ecn", "dualpi2", 2, 5, 1), SLOW),
-    "l4s-26": (Cell("prague", "bbr3_ecn", "codel", 2), EVEN),
-    "l4s-c1": (Cell("cubic", "cubic", "pie_drop"), ALL_CLASSIC),
-    "l4s-c2": (Cell("cubic_ecn", "cubic_ecn", "codel"), {"classic_mbit": 20.0}),
-    "l4s-c3": (Cell("cubic", "cubic", "codel_drop"), {"classic_ms": 30.0}),
-}
-
-
-#: Claims about how many cells of a part are near to the bed's.
-FAR = {"l4s-c4": PAIR, "l4s-c5": MANY}
-
-
-def on_supporting_runs(name: str, _patch: pytest.MonkeyPatch) -> dict[str, Any]:
-    """Return what becomes of a claim on what was measured."""
-    return judged(name, world())
-
-
-def on_contradicting_runs(name: str, _patch: pytest.MonkeyPatch) -> dict[str, Any]:
-    """Return what becomes of a claim where one cell is otherwise."""
-    if name in FAR:
-        return judged(name, world({cell: ALL_PRAGUE for cell in measured() if cell.part == FAR[name]}))
-    return judged(name, world(dict([CONTRARY[name]])))
-
-
-def test_the_cells_of_the_claims_are_those_that_claims_need_and_every_cell_is_stated_once() -> None:
-    needed: set[Cell] = set()
-
-    class Watched(Evidence):
-        def of(self, cell: Cell) -> tuple[Observation, ...]:
-            needed.add(cell)
-            return super().of(cell)
-
-    JUDGES.judge(load("l4s_pam2025"), Watched(cells=world().cells))
-    assert needed == set(cells())
-    assert claimed() == {cell for cell in cells() if cell.part != CONTROL} < set(measured())
-    text = files("sojourn.papers.l4s_pam2025").joinpath("measured.csv").read_text(encoding="utf-8")
-    assert len(list(csv.DictReader(text.splitlines()))) == len(measured())
 
 
 def test_what_cannot_be_run_says_what_it_waits_for() -> None:
-    nothing = Evidence(cells={}, lacks=lacks)
-    for claim in load("l4s_pam2025"):
-        found = judged(claim.id, nothing)
+    nothing = STUDY.evidence({}, lacks=lacks)
+    for claim in STUDY.claims.values():
+        found = STUDY.judged(claim.id, nothing)
         assert found["verdict"] == "cannot tell"
         assert found["reason"].startswith(("there are no runs of", "it needs ")), found["reason"]
-    assert judged("l4s-15", nothing)["reason"].startswith("there are no runs of TCP Prague")
+    assert STUDY.judged("l4s-15", nothing)["reason"].startswith("there are no runs of TCP Prague")
 
 
 def test_what_the_simulator_does_not_know_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("sojourn._native.congestion_controls", lambda: ["cubic"])
-    nothing = Evidence(cells={}, lacks=lacks)
-    assert "it needs TCP Prague, BBRv3 with ECN, which the back end lacks" in judged("l4s-16", nothing)["reason"]
+    nothing = STUDY.evidence({}, lacks=lacks)
+    assert (
+        "it needs TCP Prague and BBRv3 with ECN, which the back end lacks" in STUDY.judged("l4s-16", nothing)["reason"]
+    )
 
 
 def test_a_cell_can_be_run_once_the_simulator_knows_its_senders(monkeypatch: pytest.MonkeyPatch) -> None:
-    cell = Cell("prague", "bbr3", "one_queue_fq", 1)
+    cell = AXES("prague", "bbr3", "one_queue_fq", 1)
     monkeypatch.setattr("sojourn._native.congestion_controls", lambda: ["cubic"])
     assert set(lacks(cell)) == {"TCP Prague", "BBRv3 without ECN"}
     monkeypatch.setattr("sojourn._native.congestion_controls", lambda: ["cubic", "prague", "bbr3"])
@@ -149,8 +61,8 @@ def test_what_can_be_run_is_a_scenario_of_the_bed() -> None:
         assert ecn == [SENDERS[side].ecn or False for side, number in sides for _ in range(number)]
         assert found["tcp"].get("prague_fallback", False) == (cell.l4s == "prague_fallback")
     # 2 BDP are 250,000 bytes: 166 packets of 1500 and one more.
-    assert l4s.qdisc(Cell("cubic", "cubic", "fifo")) == "bfifo limit 250000"
-    assert l4s.qdisc(Cell("cubic", "cubic", "codel")).startswith("codel limit 167 ")
+    assert l4s.qdisc(AXES("cubic", "cubic", "fifo")) == "bfifo limit 250000"
+    assert l4s.qdisc(AXES("cubic", "cubic", "codel")).startswith("codel limit 167 ")
 
 
 def test_a_kernel_takes_the_cells_of_its_controls() -> None:
@@ -162,20 +74,20 @@ def test_a_kernel_takes_the_cells_of_its_controls() -> None:
 
 
 def test_a_run_is_observed_by_sides() -> None:
-    cell = Cell("cubic", "cubic", "fifo", 2, 1, 2)
+    cell = AXES("cubic", "cubic", "fifo", 2, 1, 2)
     run = api.run(dataclasses.replace(BED.scenario(cell), duration="5s"))
-    found, flows = observe(run, cell), run.record["flows"]
-    assert [one["name"] for one in flows] == ["l4s_1", "classic_1", "classic_2"]
-    assert found.l4s_mbit == flows[0]["goodput_mbit"]
-    assert found.classic_mbit == flows[1]["goodput_mbit"] + flows[2]["goodput_mbit"]
+    found, flows = observe(run, cell), run.record.flows
+    assert [one.name for one in flows] == ["l4s_1", "classic_1", "classic_2"]
+    assert found.l4s_mbit == flows[0].goodput_mbit
+    assert found.classic_mbit == flows[1].goodput_mbit + flows[2].goodput_mbit
     # The smoothed RTT is that of the base and the queue, and of what the receiver waits with its acknowledgements.
-    assert found.l4s_ms == pytest.approx(10 + flows[0]["sojourn_ms"]["mean"], abs=0.5)
+    assert found.l4s_ms == pytest.approx(10 + flows[0].sojourn_ms.mean, abs=0.5)
     assert 0 < share(found) < 100
 
 
 def test_parts_are_those_of_the_cells() -> None:
     assert {cell.part for cell in cells()} == set(PARTS) == set(papers.paper("l4s-pam2025").parts)
-    assert {claim.part for claim in load("l4s_pam2025")} == set(PARTS)
+    assert {claim.part for claim in STUDY.claims.values()} == set(PARTS)
     assert {cell.part for cell in cells((PAIR, MANY))} == {PAIR, MANY}
 
 
@@ -202,9 +114,9 @@ def test_the_quick_profile_has_the_cells_of_the_claims_and_the_other_all_that_we
 
 def test_thresholds_follow_the_base_rtt_and_buffers_the_product() -> None:
     # With 2 ms, 2 BDP are 50,000 bytes: 33 packets of 1500 and one more.
-    near = Cell("prague", "bbr3_low", "codel", 2, 1, 1, 2.0)
+    near = AXES("prague", "bbr3_low", "codel", 2, 1, 1, 2.0)
     assert l4s.qdisc(near) == "codel limit 34 target 1ms interval 100ms ecn"
-    assert l4s.qdisc(near._replace(aqm="dualpi2")) == "dualpi2 target 1ms"
+    assert l4s.qdisc(near.replaced(aqm="dualpi2")) == "dualpi2 target 1ms"
     # The study leaves cells out whose buffer is shorter than the threshold.
     assert all(cell.bdp * cell.base_ms >= l4s.THRESHOLD_MS[cell.base_ms] for cell in measured())
 
@@ -230,25 +142,27 @@ STATED = Observation(seed=0, l4s_mbit=40.0, classic_mbit=60.0, l4s_ms=10.0, clas
 def test_a_cell_is_within_the_bars_by_share_and_by_both_round_trip_times(
     run: dict[str, Any], within: tuple[bool, bool], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    cell = Cell("prague", "cubic", "fifo")
+    cell = AXES("prague", "cubic", "fifo")
     monkeypatch.setattr(bars, "measured", lambda: {cell: STATED})
-    (found,) = bars.compared(Evidence(cells={cell: (dataclasses.replace(STATED, **run),)}))
+    (found,) = bars.compared(STUDY.evidence({cell: (STATED.replaced(**run),)}))
     assert (found.share_within, found.rtt_within) == within
     assert found.within == all(within)
 
 
 def test_what_was_not_measured_cannot_be_off(monkeypatch: pytest.MonkeyPatch) -> None:
-    cell = Cell("prague", "cubic", "fifo")
-    monkeypatch.setattr(bars, "measured", lambda: {cell: dataclasses.replace(STATED, l4s_ms=None, classic_ms=None)})
-    (found,) = bars.compared(Evidence(cells={cell: (STATED,)}))
+    cell = AXES("prague", "cubic", "fifo")
+    monkeypatch.setattr(bars, "measured", lambda: {cell: STATED.replaced(l4s_ms=None, classic_ms=None)})
+    (found,) = bars.compared(STUDY.evidence({cell: (STATED,)}))
     assert found.within
 
 
 def test_the_exhibits_count_cells_name_the_worst_and_draw_both_beds() -> None:
-    off = Cell("prague", "cubic_ecn", "fifo", 8)
+    off = AXES("prague", "cubic_ecn", "fifo", 8)
     pair = ("prague", "cubic_ecn"), ("prague", "bbr3_low")
-    stated = {cell: runs(run) for cell, run in measured().items() if cell[:2] in pair and cell.part == "pair"}
-    evidence = Evidence(cells={**stated, off: (dataclasses.replace(measured()[off], **ALL_PRAGUE),)})
+    stated = {
+        cell: STUDY.usual[cell] for cell, run in measured().items() if cell.values[:2] in pair and cell.part == "pair"
+    }
+    evidence = STUDY.evidence({**stated, off: (measured()[off].replaced(l4s_mbit=95.0, classic_mbit=0.5),)})
     shown = {one.name: one for one in exhibits.exhibits([*stated], evidence)}
     assert shown["bars"].paragraphs[0].startswith(f"Of {len(stated)} cells of one flow each {len(stated) - 1} ")
     assert [row[0] for row in shown["worst"].table.rows] == [off.words()]  # type: ignore[union-attr]

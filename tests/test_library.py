@@ -24,8 +24,8 @@ def test_all_is_sorted_and_complete() -> None:
 
 def test_run_returns_summary_flows_and_series() -> None:
     run = sojourn.run("rrul", qdisc="fq_codel", up="1mbit", down="10mbit", rtt="50ms", seed=1, duration="4s")
-    assert 0 < run.summary["goodput_up_mbit"] < 1 < run.summary["goodput_down_mbit"] < 10
-    assert run.record["scenario"]["up"] == "1mbit"
+    assert 0 < run.summary.goodput_up_mbit < 1 < run.summary.goodput_down_mbit < 10
+    assert run.record.scenario["up"] == "1mbit"
     assert dict(run.flows.schema) == frames.FLOW_SCHEMA
     assert run.flows["direction"].to_list() == ["up"] * 4 + ["down"] * 4
     assert dict(run.series.schema) == frames.SERIES_SCHEMA
@@ -56,15 +56,15 @@ def test_drops_by_reason_and_by_flow_are_the_same_packets() -> None:
     )
     run = sojourn.run(scenario)
     assert dict(run.drops.schema) == frames.DROP_SCHEMA
-    for way, end in run.record["bottleneck"].items():
+    for way, end in run.record.bottleneck.items():
         of = run.drops.filter(pl.col("direction") == way)
-        total = sum(end["drops"].values())
+        total = sum(end.drops.values())
         assert total > 0
         assert of.filter(pl.col("by") == "reason")["packets"].sum() == total
         by_packet = dict(of.filter(pl.col("by") == "flow").group_by("packet").agg(pl.col("packets").sum()).iter_rows())
-        assert by_packet["data"] == total - end["syn"]["dropped"] - end["ack_drops"]
+        assert by_packet["data"] == total - end.syn.dropped - end.ack_drops
         # The acknowledgement that ends a handshake goes the way of the data, and has no row.
-        assert 0 <= end["ack_drops"] - by_packet["ack"] <= 3
+        assert 0 <= end.ack_drops - by_packet["ack"] <= 3
     reasons = run.drops.filter((pl.col("by") == "reason") & (pl.col("packets") > 0))
     assert set(reasons["name"]) == {"congestion", "queue_limit"}
     assert reasons["first_s"].null_count() == 0
@@ -172,10 +172,10 @@ def test_canonical_scenario_reads_back_as_itself() -> None:
 
 def test_scenario_can_be_run_again_from_its_record() -> None:
     first = sojourn.run("tcp_1down", qdisc="gbw:pie", duration="2s", seed=4)
-    again = sojourn.run(sojourn.Scenario.from_json(json.dumps(first.record["scenario"])))
-    assert again.record["flows"] == first.record["flows"]
-    assert again.record["summary"] == first.record["summary"]
-    reno = sojourn.run(sojourn.Scenario.from_json(json.dumps(first.record["scenario"])), cc="reno")
+    again = sojourn.run(sojourn.Scenario.from_json(json.dumps(first.record.scenario)))
+    assert again.record.flows == first.record.flows
+    assert again.record.summary == first.record.summary
+    reno = sojourn.run(sojourn.Scenario.from_json(json.dumps(first.record.scenario)), cc="reno")
     assert reno.flows["congestion_control"].to_list() == ["reno"]
 
 

@@ -130,17 +130,17 @@ KINDS = {
 @pytest.mark.parametrize("kind", KINDS)
 def test_every_kind_is_built_and_carries_traffic(kind: str, virtual_kernel: Kernel) -> None:
     record = sojourn.run("bulk", backend="linux", qdisc=KINDS[kind], duration="2s", flows_up=2).record
-    assert record["kernel"] == {
+    assert record.kernel == {
         "release": virtual_kernel.release,
-        "version": record["kernel"]["version"],
+        "version": record.kernel.version,
         "virtual_time": True,
     }
-    for end in record["bottleneck"].values():
+    for end in record.bottleneck.values():
         # The kind is what the kernel said when it was asked, not what it was told.
-        assert end["qdisc"] == kind
-        assert end["qdisc_text"].split()[0] == kind
-    for flow in record["flows"]:
-        assert flow["goodput_mbit"] > 0.5
+        assert end.qdisc == kind
+        assert end.qdisc_text.split()[0] == kind
+    for flow in record.flows:
+        assert flow.goodput_mbit > 0.5
 
 
 def test_a_flow_that_stops_leaves_the_link_to_the_other_as_in_the_simulator(virtual_kernel: Kernel) -> None:
@@ -155,13 +155,13 @@ def test_a_flow_that_stops_leaves_the_link_to_the_other_as_in_the_simulator(virt
     (run,) = runner.run_all([scenario], backend=LinuxBackend(virtual_kernel))
     (model,) = runner.run_all([scenario])
     for one in (run, model):
-        goodput = {flow["name"]: flow["goodput_mbit"] for flow in one.record["flows"]}
+        goodput = {flow.name: flow.goodput_mbit for flow in one.record.flows}
         # Of 9.57 Mbit/s of payload that the link carries: half of it for 4 of 10 s, and what is left.
         assert goodput["leaves"] == pytest.approx(0.5 * 9.57 * 0.4, rel=0.06)
         assert goodput["stays"] == pytest.approx(0.5 * 9.57 * 0.4 + 9.57 * 0.6, rel=0.03)
         assert goodput["paced"] == pytest.approx(2 * 0.2, rel=0.02)
         assert goodput["udp"] == pytest.approx(1 * 0.2, rel=0.02)
-        assert not any(flow.get("error") for flow in one.record["flows"])
+        assert not any(flow.error for flow in one.record.flows)
 
 
 def test_a_fifo_holds_no_more_than_its_limit(virtual_kernel: Kernel) -> None:
@@ -181,7 +181,7 @@ def test_a_full_ring_is_as_long_as_the_simulators(
     scenario = Scenario(experiment="ring", duration="5s", lead="2s", rtt="20ms", qdisc_up=qdisc, flows=(flood,), seed=1)
     kernel = json.loads(LinuxBackend(virtual_kernel).run(scenario.normalized("linux")))
     simulated = sojourn.run(scenario).record
-    mean, simulated_mean = (one["bottleneck"]["up"]["backlog_packets"]["mean"] for one in (kernel, simulated))
+    mean, simulated_mean = (one.bottleneck["up"].backlog_packets.mean for one in (kernel, simulated))
     assert least < mean < most
     assert simulated_mean == pytest.approx(mean, rel=0.005)
 
@@ -243,8 +243,8 @@ def test_a_time_out_leaves_a_flow_in_its_queue() -> None:
         qdisc_down="cake unlimited",
         flows=tuple(Flow(name=f"f{i}", direction="down", congestion_control="dctcp") for i in range(12)),
     )
-    flows = sojourn.run(scenario, backend="linux").record["flows"]
-    again = [flow["retransmissions"] for flow in flows]
+    flows = sojourn.run(scenario, backend="linux").record.flows
+    again = [flow.retransmissions for flow in flows]
     assert max(again) == 1, again
 
 
@@ -305,19 +305,19 @@ def test_jitter_is_uniform_and_keeps_the_order() -> None:
         jitter_up="40ms",
         probes=(Probe(name="ping", kind="icmp", interval="20ms", size=98),),
     )
-    rtt = sojourn.run(scenario, backend="linux").summary["rtt_ms"]
-    assert rtt["count"] >= 1900
+    rtt = sojourn.run(scenario, backend="linux").summary.rtt_ms
+    assert rtt.count >= 1900
     drawn = np.random.default_rng(1).uniform(0, 40, 200_000)
     kept = list(itertools.accumulate(drawn, lambda before, own: max(own, before - 20)))
     assert np.mean(kept) == pytest.approx(20.9, abs=0.2)
-    assert abs(rtt["mean"] - 50 - np.mean(kept)) < 4 * 40 / (12 * rtt["count"]) ** 0.5
-    assert 50 <= rtt["min"] < 50.5
-    assert 89.5 < rtt["max"] < 90.2
+    assert abs(rtt.mean - 50 - np.mean(kept)) < 4 * 40 / (12 * rtt.count) ** 0.5
+    assert 50 <= rtt.min < 50.5
+    assert 89.5 < rtt.max < 90.2
     # Were packets to overtake each other, TCP would take many for lost.
     flow = Flow(name="bulk", direction="up", congestion_control="reno", bytes=3_000_000)
     record = sojourn.run(dataclasses.replace(scenario, duration="10s", flows=(flow,)), backend="linux").record
-    assert record["flows"][0]["goodput_mbit"] == pytest.approx(3e6 * 8 / 10 / 1e6)
-    assert record["flows"][0]["retransmissions"] == 0
+    assert record.flows[0].goodput_mbit == pytest.approx(3e6 * 8 / 10 / 1e6)
+    assert record.flows[0].retransmissions == 0
 
 
 @pytest.mark.parametrize(
@@ -348,12 +348,12 @@ def test_small_queues_hold_as_much_of_an_upload_in_the_clients_device(
     as_the_kernel = dataclasses.replace(scenario, tcp=Tcp(variant=variant))
     for backend, tested in (("sim", as_the_kernel), ("linux", scenario)):
         record = sojourn.run(tested, backend=backend).record
-        assert record["flows"][0]["retransmissions"] == 0
-        echoes = record["series"]["rtt"]["ping"]
-        sent = zip(echoes["t_s"], echoes["rtt_ms"], strict=True)
+        assert record.flows[0].retransmissions == 0
+        echoes = record.series.rtt["ping"]
+        sent = zip(echoes.t_s, echoes.rtt_ms, strict=True)
         late = [value - 50.0 for at, value in sent if at > 3 and value is not None]
         waits[backend] = sum(late) / len(late) / packet_ms
-        windows[backend] = record["series"]["cwnd_segments"]["up"][-1]
+        windows[backend] = record.series.cwnd_segments["up"][-1]
     # At the far edge an echo behind data waits for it once more, as on a wire; the kernel's bucket there lets it pass.
     assert waits["sim"] - 1 == pytest.approx(waits["linux"], abs=0.35)
     assert waits["linux"] > least_packets.get(variant, 1)
@@ -383,9 +383,9 @@ def test_files_begin_with_the_threshold_that_the_last_one_left() -> None:
     lost = {}
     for backend in ("sim", "linux"):
         for save in (False, True):
-            files = sojourn.run(repeated(save=save), backend=backend).record["downloads"][0]
-            assert files["completed"] >= 4
-            lost[backend, save] = files["data_dropped"] / files["completed"]
+            files = sojourn.run(repeated(save=save), backend=backend).record.downloads[0]
+            assert files.completed >= 4
+            lost[backend, save] = files.data_dropped / files.completed
     for backend in ("sim", "linux"):
         assert lost[backend, True] < 0.6 * lost[backend, False], lost
 
@@ -398,8 +398,8 @@ def mixed(rtts: int) -> Scenario:
 def test_paths_of_different_lengths_are_at_most_sixteen() -> None:
     with pytest.raises(ParamError, match="number of different rtt values is 17, but must be at most 16"):
         sojourn.run(mixed(17), backend="linux")
-    flows = sojourn.run(mixed(16), backend="linux").record["flows"]
-    assert [flow["base_rtt_ms"] for flow in flows] == [10.0 + n for n in range(16)]
+    flows = sojourn.run(mixed(16), backend="linux").record.flows
+    assert [flow.base_rtt_ms for flow in flows] == [10.0 + n for n in range(16)]
 
 
 @pytest.mark.parametrize(

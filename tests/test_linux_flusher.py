@@ -13,11 +13,12 @@ from sojourn.backends import SIMULATOR
 from sojourn.backends.linux import LinuxBackend, flusher
 from sojourn.errors import ParamError, SojournError
 from sojourn.kernel.find import Kernel
-from sojourn.papers.flusher.evidence import CUBIC, RENO, Cell, active, passive
+from sojourn.papers.flusher.evidence import CUBIC, RENO, active, passive
 from sojourn.papers.flusher.plan import ours
-from sojourn.papers.kit.paper import Profile
 from sojourn.scenario import Flow, Scenario
 from sojourn.scenario_keys import Flusher
+from sojourn.study.cell import Cell
+from sojourn.study.paper import Profile
 from sojourn.validate.flusher import bed as validated
 from tests import optional
 

@@ -24,6 +24,7 @@ from sojourn.kernel.find import Kernel
 from sojourn.scenario import Tcp
 from tests import sweeps
 from tests.conftest import Cli, assert_one_sentence
+from tests.miniature import program, virtual
 
 
 def descendants(pid: int) -> dict[int, str]:
@@ -44,9 +45,7 @@ def descendants(pid: int) -> dict[int, str]:
 
 def script(path: Path, text: str) -> Kernel:
     """A program that stands for a kernel."""
-    path.write_text(f"#!/bin/sh\n{text}\n")
-    path.chmod(0o755)
-    return Kernel(kind="virtual", path=path, release="6.1.0", modules=(), virtual_time=True, identity="sha256:0")
+    return virtual(path=program(path, f"#!/bin/sh\n{text}\n"))
 
 
 def wait_for(what: str, there: Callable[[], Any], seconds: float) -> Any:

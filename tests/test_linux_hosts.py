@@ -53,10 +53,10 @@ def test_cake_isolates_the_hosts_and_fq_codel_the_flows(
 
 def test_cake_puts_each_code_point_into_its_tin(virtual_kernel: Kernel) -> None:
     marked = api.build("rrul", marks="flent", qdisc="cake bandwidth 18mbit diffserv4", rate="20mbit", duration="5s")
-    flows = {flow["name"]: flow for flow in on_linux(marked, virtual_kernel).record["flows"]}
+    flows = {flow.name: flow for flow in on_linux(marked, virtual_kernel).record.flows}
     # Bulk may have a sixteenth of the rate while others want more. Source: sch_cake.c, cake_config_diffserv4.
     for way in ("up", "down"):
-        rates = {name: flows[f"tcp_{way}_{name}"]["goodput_mbit"] for name in ("be", "bk", "cs5", "ef")}
+        rates = {name: flows[f"tcp_{way}_{name}"].goodput_mbit for name in ("be", "bk", "cs5", "ef")}
         assert rates["bk"] < 0.25 * rates["be"], rates
 
 
@@ -77,17 +77,17 @@ def strict(dscp: str, interval: str = "50ms") -> Scenario:
 
 @pytest.mark.parametrize("dscp", ["CS0", "AF12", "EF", "CS5"])
 def test_pfifo_fast_serves_code_points_as_the_simulators_does(dscp: str, virtual_kernel: Kernel) -> None:
-    kernel = on_linux(strict(dscp), virtual_kernel).record["probes"][0]
+    kernel = on_linux(strict(dscp), virtual_kernel).record.probes[0]
     [simulated] = runner.run_all([strict(dscp)], workers=1)
-    model = simulated.record["probes"][0]
-    assert kernel["delay_ms"]["median"] == pytest.approx(model["delay_ms"]["median"], rel=0.03, abs=1)
+    model = simulated.record.probes[0]
+    assert kernel.delay_ms.median == pytest.approx(model.delay_ms.median, rel=0.03, abs=1)
 
 
 def test_pfifo_fast_starves_the_lowest_band(virtual_kernel: Kernel) -> None:
-    probe = on_linux(strict("AF11", "10ms"), virtual_kernel).record["probes"][0]
+    probe = on_linux(strict("AF11", "10ms"), virtual_kernel).record.probes[0]
     # Of 500 packets only those that the band holds may leave, after the flood.
-    assert probe["sent"] == 500
-    assert probe["sent"] - probe["lost"] <= 101
+    assert probe.sent == 500
+    assert probe.sent - probe.lost <= 101
 
 
 def test_all_traffic_of_further_hosts_arrives(virtual_kernel: Kernel) -> None:
@@ -112,10 +112,10 @@ def test_all_traffic_of_further_hosts_arrives(virtual_kernel: Kernel) -> None:
         downloads=(Download(name="files", direction="up", bytes=20_000, gap="200ms", **at),),
     )
     record = on_linux(scenario, virtual_kernel).record
-    goodputs = [flow["goodput_mbit"] for flow in record["flows"]]
+    goodputs = [flow.goodput_mbit for flow in record.flows]
     assert goodputs == [pytest.approx(rate, rel=0.05) for rate in (1, 1, 0.5)]
-    assert [probe["lost"] for probe in record["probes"]] == [0, 0, 0]
-    rtts = {probe["name"]: probe["rtt_ms"]["median"] for probe in record["probes"] if "rtt_ms" in probe}
+    assert [probe.lost for probe in record.probes] == [0, 0, 0]
+    rtts = {probe.name: probe.rtt_ms.median for probe in record.probes if probe.rtt_ms is not None}
     assert rtts == {"icmp": pytest.approx(31, abs=2), "udp_rr": pytest.approx(61, abs=2)}
-    assert record["web"][0]["completed"] >= 8
-    assert record["downloads"][0]["completed"] >= 5
+    assert record.web[0].completed >= 8
+    assert record.downloads[0].completed >= 5

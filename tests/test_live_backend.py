@@ -5,7 +5,9 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import msgspec
 import pytest
+from msgspec.structs import asdict
 
 from sojourn import api, backends, runner
 from sojourn.backends import live
@@ -26,20 +28,20 @@ def test_rrul_gives_the_usual_record(backend: LiveBackend) -> None:
     scenario = api.build("rrul", backend="live", qdisc="fq_codel", rate="20mbit", rtt="40ms", duration="5s")
     run = runner.run_all([scenario], backend=backend)[0]
     record, simulated = run.record, runner.run_all([scenario])[0].record
-    assert record["backend"] == "live"
-    assert record["kernel"]["virtual_time"] is False
-    assert record["scenario"] == simulated["scenario"]
-    assert record.keys() >= simulated.keys()
-    assert record["bottleneck"]["up"].keys() == simulated["bottleneck"]["up"].keys()
+    assert record.backend == "live"
+    assert record.kernel.virtual_time is False
+    assert record.scenario == simulated.scenario
+    assert msgspec.to_builtins(record).keys() >= msgspec.to_builtins(simulated).keys()
+    assert asdict(record.bottleneck["up"]).keys() == asdict(simulated.bottleneck["up"]).keys()
     for way in ("up", "down"):
-        end = record["bottleneck"][way]
+        end = record.bottleneck[way]
         # Whatever else this machine does, the bottleneck lets no more through than its rate and its bucket.
-        assert end["bytes"] * 8 <= 20e6 * 5 + 8 * 16 * 1514
-        assert end["bytes"] * 8 >= 0.6 * 20e6 * 5
-        assert abs(end["extra"]["drops_unmatched"]) <= 16 + sum(end["drops"].values()) / 50
-        assert 0 < end["extra"]["late_p50_us"] <= end["extra"]["late_p99_us"] <= end["extra"]["late_max_us"]
-        assert record["summary"][f"goodput_{way}_mbit"] <= 20 * 1448 / 1514
-    assert record["summary"]["rtt_ms"]["min"] >= 40.0
+        assert end.bytes * 8 <= 20e6 * 5 + 8 * 16 * 1514
+        assert end.bytes * 8 >= 0.6 * 20e6 * 5
+        assert abs(end.extra["drops_unmatched"]) <= 16 + sum(end.drops.values()) / 50
+        assert 0 < end.extra["late_p50_us"] <= end.extra["late_p99_us"] <= end.extra["late_max_us"]
+        assert getattr(record.summary, f"goodput_{way}_mbit") <= 20 * 1448 / 1514
+    assert record.summary.rtt_ms.min >= 40.0
     assert len(run.series) > 0
 
 
@@ -59,11 +61,11 @@ def test_loss_and_two_paths_are_the_bottlenecks_own(backend: LiveBackend) -> Non
         ),
     )
     record = runner.run_all([scenario], backend=backend)[0].record
-    least = {probe["name"]: probe["rtt_ms"]["min"] for probe in record["probes"]}
+    least = {probe.name: probe.rtt_ms.min for probe in record.probes}
     assert 20.0 <= least["near"] < 40.0
     assert 80.0 <= least["far"] < 100.0
     # 400 packets, of which 8 are expected to be lost; the standard deviation is 2.8.
-    assert 0 < sum(probe["lost"] for probe in record["probes"]) < 20
+    assert 0 < sum(probe.lost for probe in record.probes) < 20
 
 
 @pytest.mark.slow
@@ -82,10 +84,10 @@ def test_further_hosts_have_the_delays_of_their_paths(backend: LiveBackend) -> N
         ),
     )
     record = runner.run_all([scenario], backend=backend)[0].record
-    least = {probe["name"]: probe["rtt_ms"]["min"] for probe in record["probes"]}
+    least = {probe.name: probe.rtt_ms.min for probe in record.probes}
     assert 20.0 <= least["near"] < 40.0
     assert 80.0 <= least["far"] < 100.0
-    assert record["flows"][0]["goodput_mbit"] == pytest.approx(1, rel=0.1)
+    assert record.flows[0].goodput_mbit == pytest.approx(1, rel=0.1)
 
 
 def test_a_discipline_with_a_variant_runs_live(backend: LiveBackend) -> None:
@@ -102,9 +104,9 @@ def test_a_discipline_with_a_variant_runs_live(backend: LiveBackend) -> None:
         tcp=Tcp(ecn=True),
     )
     record = runner.run_all([scenario], backend=backend)[0].record
-    assert "variant linux-3.14" in record["bottleneck"]["up"]["qdisc_text"]
-    assert "variant ns2" in record["bottleneck"]["down"]["qdisc_text"]
-    assert all(flow["goodput_mbit"] > 1 for flow in record["flows"])
+    assert "variant linux-3.14" in record.bottleneck["up"].qdisc_text
+    assert "variant ns2" in record.bottleneck["down"].qdisc_text
+    assert all(flow.goodput_mbit > 1 for flow in record.flows)
 
 
 @pytest.mark.slow

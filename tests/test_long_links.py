@@ -109,9 +109,9 @@ write_interval = "300ms"
     printed = json.loads(ran.stdout)
     (folder,) = [path.parent for path in (tmp_path / "runs").glob("*/run.json")]
     stored = RunStore(tmp_path / "runs").get(folder.name)
-    assert stored.record["downloads"] == printed["downloads"]
+    assert stored.record.downloads == printed["downloads"]
     assert len(printed["downloads"][0]["files"]) > 3
-    assert stored.record["flows"][0]["writes"] == printed["flows"][0]["writes"]
+    assert stored.record.flows[0].writes == printed["flows"][0]["writes"]
     assert metrics.metric_of(stored, "fct_ms") == printed["summary"]["fct_ms"] > 150
 
 

@@ -30,6 +30,7 @@ from sojourn.store.folder import ResultFolder
 from sojourn.store.run_store import RunStore
 from tests import optional, test_native_bed
 from tests.conftest import Cli
+from tests.miniature import virtual
 from tests.test_native_bed import PACKETS
 
 SCENARIO = dataclasses.replace(test_native_bed.SCENARIO, seed=1)
@@ -75,7 +76,7 @@ class World:
 
     def run(self, *scenarios: Scenario) -> list[dict[str, Any]]:
         made = runner.run_all(scenarios or (SCENARIO,), workers=1, store=self.store, backend=self.backend)
-        return [dict(run.record) for run in made]
+        return [json.loads(run.text) for run in made]
 
     def name(self, scenario: Scenario = SCENARIO) -> str | None:
         return self.backend._task(scenario.normalized("linux")).name()
@@ -94,15 +95,7 @@ def program(path: Path, more: bytes = b"") -> Path:
 
 @pytest.fixture
 def world(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> World:
-    kernel = Kernel(
-        kind="virtual",
-        path=program(tmp_path / "linux"),
-        release="6.1.0",
-        modules=(program(tmp_path / "tbf.ko"),),
-        virtual_time=True,
-        identity="sha256:0",
-        wifi=True,
-    )
+    kernel = virtual(path=program(tmp_path / "linux"), modules=(program(tmp_path / "tbf.ko"),), wifi=True)
     monkeypatch.setenv("SOJOURN_AGENT", str(program(tmp_path / "agent")))
     monkeypatch.setenv("SOJOURND", str(program(tmp_path / "sojournd")))
     monkeypatch.setenv("PATH", str(program(tmp_path / "bin/hostapd").parent), prepend=os.pathsep)

@@ -21,9 +21,9 @@ from sojourn.backends.linux.measurements import decode
 from sojourn.errors import ParamError, SojournError
 from sojourn.kernel.find import Kernel
 from sojourn.papers.flusher.evidence import CUBIC, active
-from sojourn.papers.kit.paper import Profile
 from sojourn.scenario import Scenario
 from sojourn.store.run_store import RunStore
+from sojourn.study.paper import Profile
 from sojourn.validate.flusher import bed
 from tests import optional
 from tests.conftest import Cli
@@ -48,12 +48,12 @@ def test_a_rebuilt_simulator_boots_no_guest_again(
 ) -> None:
     backend, store = LinuxBackend(virtual_kernel), RunStore(tmp_path / "s")
     [first] = runner.run_all([wired()], workers=1, store=store, backend=backend)
-    before = dict(first.record)
+    before = json.loads(first.text)
     monkeypatch.setattr(_native, "__build__", "another")
     with monkeypatch.context() as patch:
         patch.setattr("sojourn.backends.linux.carry_out", no_guest)
         [again] = runner.run_all([wired()], workers=1, store=store, backend=backend)
-        assert json.dumps(dict(again.record)) == json.dumps(before)
+        assert json.loads(again.text) == before
         assert again.series.equals(first.series)
         assert len(store.ids()) == 2
         with pytest.raises(AssertionError, match="a guest was booted"):

@@ -11,35 +11,41 @@ import pytest
 
 import sojourn
 from sojourn.errors import SojournError
-from sojourn.papers.good_bad_wifi.observation import BINS, Observation, known, observe
-from sojourn.store.run import Run
-from tests.paper_world import RTTS, fairness, voice, web
+from sojourn.papers.good_bad_wifi.evidence import Gathering
+from sojourn.papers.good_bad_wifi.observation import BINS, known, observe
+from sojourn.study.cell import Observation
+from tests.records import run_of
+from tests.studies import STUDIES
 from tests.synthetic import DEFAULTS, record
+
+STUDY = STUDIES["good_bad_wifi"]
+RTTS = (10.0, 50.0, 200.0, 500.0)
 
 
 def observation(values: dict[str, Any]) -> Observation:
     return observe(record(3, {**DEFAULTS, **values}))
 
 
+def of_cell(*fields: str) -> Observation:
+    return STUDY.make(STUDY.cell(*fields), 3, STUDY.values(STUDY.cell(*fields)))
+
+
 def test_observation_agrees_with_the_record_of_a_run() -> None:
     run = sojourn.run("rrul", qdisc="gbw:codel", up="1mbit", down="10mbit", rtt="50ms", seed=5, duration="40s")
     found = observe(run)
     assert (found.seed, found.duration_s) == (5, 40.0)
-    assert found.goodput_up == run.summary["goodput_up_mbit"]
-    assert found.latency_ms == run.summary["induced_latency_ms"]
+    assert found.goodput_up == run.summary.goodput_up_mbit
+    assert found.latency_ms == run.summary.induced_latency_ms
     assert [flow.name for flow in found.flows] == run.flows["name"].to_list()
     assert all(flow.payload_remainder is not None and flow.payload_remainder < 0.01 for flow in found.flows)
     assert (found.down.rate_mbit, found.up.rate_mbit) == (10.0, 1.0)
     assert found.before_ms == pytest.approx(50.0, abs=2.0)
     # The start-up, and what comes after it, together are all samples of the run.
-    probes = run.record["series"]["rtt"].values()
-    samples = [rtt for one in probes for t, rtt in zip(one["t_s"], one["rtt_ms"], strict=True) if t >= 30 and rtt]
+    probes = run.record.series.rtt.values()
+    samples = [rtt for one in probes for t, rtt in zip(one.t_s, one.rtt_ms, strict=True) if t >= 30 and rtt]
     assert found.settled_ms == pytest.approx(np.mean(samples))
     first = [
-        rtt
-        for one in probes
-        for t, rtt in zip(one["t_s"], one["rtt_ms"], strict=True)
-        if 0 <= t < 0.2 and rtt is not None
+        rtt for one in probes for t, rtt in zip(one.t_s, one.rtt_ms, strict=True) if 0 <= t < 0.2 and rtt is not None
     ]
     assert found.curve_ms[0] == pytest.approx(np.mean(first))
     assert found.curve_ms.shape == (BINS,)
@@ -56,7 +62,7 @@ def test_observation_is_small() -> None:
 
 
 def test_voice_delay_is_induced_and_bins_without_packets_are_left_out() -> None:
-    found = observation(voice("voip_rrul", "10/1", "codel")).voice
+    found = of_cell("voip_rrul", "10/1", "codel").voice
     assert found is not None
     assert found.loss_percent == pytest.approx(10.6)
     assert found.delay_ms.size == found.t_s.size == 250
@@ -65,14 +71,14 @@ def test_voice_delay_is_induced_and_bins_without_packets_are_left_out() -> None:
 
 
 def test_fetches_keep_their_times_and_lost_syns() -> None:
-    found = observation(web("web", "google", "10/1", "ared")).pages
+    found = of_cell("web:google", "10/1", "ared").pages
     assert found is not None
     assert found.time_s.size == found.syns.size == 20
     assert found.syns.sum() == 10
 
 
 def test_fairness_flows_keep_their_drop_gaps_and_windows() -> None:
-    flows = observation(fairness("10/1", "pfifo_fast")).flows
+    flows = of_cell("rtt_fairness", "10/1", "pfifo_fast").flows
     assert tuple(flow.rtt_ms for flow in flows) == RTTS
     assert flows[0].early_window is not None
     assert flows[0].late_window is not None
@@ -82,7 +88,7 @@ def test_fairness_flows_keep_their_drop_gaps_and_windows() -> None:
 
 def test_what_the_record_does_not_tell_is_none() -> None:
     found = observation({})
-    assert (found.up.first_drop_s, found.up.syn_offered, found.voice, found.pages) == (None, None, None, None)
+    assert (found.voice, found.pages) == (None, None)
     assert found.flows[0].gaps_cv is None
     with pytest.raises(SojournError, match="the run with seed 3 has no voice flow"):
         known(found.voice, found, "voice flow")
@@ -97,8 +103,18 @@ def test_unanswered_probes_leave_holes() -> None:
     body = json.loads(record(1, DEFAULTS).text)
     rtt = body["series"]["rtt"]["ping"]
     rtt["rtt_ms"] = [None if 0 <= time < 1 else trip for time, trip in zip(rtt["t_s"], rtt["rtt_ms"], strict=True)]
-    curve = observe(Run(text=json.dumps(body))).curve_ms
+    curve = observe(run_of(body)).curve_ms
     assert np.isnan(curve[:5]).all()
     assert not np.isnan(curve[5:]).any()
     body["summary"]["induced_latency_ms"] = None
-    assert observe(Run(text=json.dumps(body))).latency_ms is None
+    assert observe(run_of(body)).latency_ms is None
+
+
+def test_gathering_orders_repeats_by_seed_and_keeps_the_last_of_a_seed() -> None:
+    gathering = Gathering()
+    cell = STUDY.cell("rtt_fairness", "10/1", "ared", "reno")
+    for seed, latency in ((3, 1.0), (1, 2.0), (3, 4.0)):
+        gathering.add(cell, record(seed, {**DEFAULTS, "latency": latency}))
+    runs = gathering.evidence().of(cell)
+    assert [run.seed for run in runs] == [1, 3]
+    assert runs[1].latency_ms == pytest.approx(4.0, rel=0.01)

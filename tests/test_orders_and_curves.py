@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import dataclasses
+from typing import Any
 
 import numpy as np
 import pytest
 
 from sojourn.errors import SojournError
 from sojourn.papers.good_bad_wifi import curves
-from sojourn.papers.good_bad_wifi.observation import Observation
-from sojourn.papers.kit import orders, redraw
-from tests.paper_world import observed
+from sojourn.study import orders, redraw
+from sojourn.study.cell import Observation
+from tests.studies import STUDIES
 
 
 def around(mean: float) -> list[float]:
@@ -43,6 +43,10 @@ def test_order_needs_two_repeats() -> None:
         orders.clear_sign([1.0], [2.0])
 
 
+def observed(values: dict[str, Any]) -> tuple[Observation, ...]:
+    return STUDIES["good_bad_wifi"].runs(STUDIES["good_bad_wifi"].cell("rrul", "10/10", "pie"), values)
+
+
 def start(curve: tuple[float, float, float, float]) -> curves.StartUp:
     return curves.StartUp(observed({"curve": curve}))
 
@@ -64,7 +68,7 @@ def test_latency_that_only_rises_to_its_level_settles_at_once() -> None:
 
 
 def test_latency_that_never_stays_has_no_settling_time() -> None:
-    runs = [dataclasses.replace(run, curve_ms=swinging(run)) for run in observed({"curve": (50.0, 0.0, 100.0, 100.0)})]
+    runs = [run.replaced(curve_ms=swinging(run)) for run in observed({"curve": (50.0, 0.0, 100.0, 100.0)})]
     assert curves.StartUp(runs).settling(ALL) == curves.CURVE_S
 
 
@@ -84,6 +88,6 @@ def test_interval_of_a_statistic_covers_its_value_and_needs_two_repeats() -> Non
 
 
 def test_short_runs_have_no_start_up() -> None:
-    runs = [dataclasses.replace(run, settled_ms=None) for run in observed({})]
+    runs = [run.replaced(settled_ms=None) for run in observed({})]
     with pytest.raises(SojournError, match="duration is too short"):
         curves.StartUp(runs)

@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 
 from sojourn import papers
-from sojourn.papers.kit.claims import Claim, load
-from sojourn.papers.kit.document import document
 from sojourn.report.exhibit import PaperReport
+from sojourn.study.claims import Claim, load
+from sojourn.study.page import document
 from tools import page_regions, pages
 
 ROOT = Path(__file__).parents[1]

@@ -15,7 +15,7 @@ from sojourn import report
 from sojourn.papers.good_bad_wifi import tables
 from sojourn.papers.good_bad_wifi.exhibits import GALLERY, Material
 from sojourn.papers.good_bad_wifi.measured import Measured, measure
-from sojourn.papers.kit import document
+from sojourn.study import page as pages
 from tests.synthetic_paper import experiments
 from tests.test_report import Links
 
@@ -233,12 +233,12 @@ def test_report_without_claims_has_no_claims_table(paper_report: report.PaperRep
         title="A", reference="B", command="C", facts=(), setup="D", exhibits=paper_report.exhibits[:1], claims=()
     )
     assert 'id="claims"' not in report.paper(bare)
-    assert "## Claims" not in document.document(bare, images="x")
+    assert "## Claims" not in pages.document(bare, images="x")
 
 
 def test_page_names_every_figure_table_and_claim(paper_report: report.PaperReport, tmp_path: Path) -> None:
     page = tmp_path / "good-bad-wifi.md"
-    written = document.write(paper_report, page)
+    written = pages.write(paper_report, page)
     text = page.read_text(encoding="utf-8")
     images = re.findall(r"!\[[^\]]*\]\(([^)]+)\)", text)
     assert [tmp_path / image for image in images] == written[1:]
@@ -252,4 +252,4 @@ def test_page_names_every_figure_table_and_claim(paper_report: report.PaperRepor
     assert "of\\_x" in text
     assert "Claims: 1 holds, 0 fails, 1 cannot tell" in text
     assert "| RRUL | fq_codel | 0.04 |" in text
-    assert document.write(paper_report, page) == written
+    assert pages.write(paper_report, page) == written

@@ -1,4 +1,4 @@
-"""`sojourn reproduce good-bad-wifi`, with runs much shorter than the paper's."""
+"""`sojourn reproduce`, with runs much shorter than the paper's."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 
+from sojourn import papers
 from tests.conftest import Cli
 
 FIELDS = ["id", "section", "says", "verdict", "value", "low", "high", "unit", "reason"]
@@ -120,16 +121,18 @@ def test_section_7_has_the_disciplines_at_both_ends_of_the_link(cli: Cli, tmp_pa
         assert one["wifi"]["qdisc"] == one["qdisc_down"]
 
 
-def test_bad_input_of_reproduce_is_one_sentence(cli: Cli, tmp_path: Path) -> None:
-    del tmp_path
+KERNELS = '"linux-6.1", "linux-6.12", "linux-7.3", "linux-5.15" or "linux-3.14"'
+
+
+@pytest.mark.parametrize("name", papers.NAMES)
+def test_bad_input_of_reproduce_is_one_sentence(name: str, inside: Cli) -> None:
+    tcp = f'tcp.variant is "linux-2.6", but must be {KERNELS}'
+    if name == "wifi-next-steps":
+        tcp = f"tcp is 'linux-2.6', but {name} has no kernel of a paper to be like: leave it out"
     for words, sentence in (
-        (
-            ("--tcp", "linux-2.6"),
-            'tcp.variant is "linux-2.6", but must be "linux-6.1", "linux-6.12", "linux-7.3", "linux-5.15" or '
-            '"linux-3.14"',
-        ),
-        (("--only", "wired"), "only is 'wired', but must be one of rrul, voip, web, fairness, transient, wifi"),
+        (("--tcp", "linux-2.6"), tcp),
+        (("--only", "wired"), f"only is 'wired', but must be one of {', '.join(papers.paper(name).parts)}"),
         (("--profile", "huge"), "profile is 'huge', but must be one of quick, paper"),
         (("--document", "."), "document is '.', which is a folder, but must be a regular file or not be there yet"),
     ):
-        assert cli("reproduce", "good-bad-wifi", *words, "--out", "o", status=2).stderr.strip().endswith(sentence)
+        assert inside("reproduce", name, *words, "--out", "o", status=2).stderr.strip().endswith(sentence)

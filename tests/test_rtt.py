@@ -18,8 +18,8 @@ from sojourn.errors import ParamError
 from sojourn.interop import capture
 from sojourn.papers.flusher.evidence import CUBIC, passive
 from sojourn.papers.flusher.plan import Bed
-from sojourn.papers.kit.paper import Profile
 from sojourn.round_trips import measure, numbers
+from sojourn.study.paper import Profile
 from tests import optional
 from tests.conftest import Cli, assert_one_sentence
 
@@ -142,6 +142,7 @@ def test_bad_input_is_refused_in_one_sentence(
     for words, sentence in (
         ((str(client), "nowhere.pcap"), "nowhere.pcap"),
         ((str(client), "text"), "must be a capture, pcap or pcapng"),
+        ((str(client), str(client)), "must be another file than a: the capture of a second point of the path"),
         ((*good, "--host", "example"), 'host is "example", but must be an IP address'),
         ((*good, "--port", "70000"), "port is 70000, but must be from 0 to 65535"),
         ((*good, "--protocol", "sctp"), 'protocol is "sctp", but must be tcp, udp or icmp'),
@@ -179,12 +180,13 @@ def test_packets_that_cannot_be_compared_are_the_reason(
     simple = (3, struct.pack(order + "I", 4) + b"abcd")
     foreign = (6, struct.pack(order + "IIIII", 7, 0, 0, 4, 4) + b"abcd")
     custom = (0xBAD, struct.pack(order + "I", 32473) + b"abcd")
-    (tmp_path / "a.pcapng").write_bytes(_blocks(order, simple, simple, foreign, custom))
+    for name in ("a.pcapng", "b.pcapng"):
+        (tmp_path / name).write_bytes(_blocks(order, simple, simple, foreign, custom))
     why = (
         "a.pcapng has 4 packets, of which 2 have no time stamp and 1 are of an interface that is not described "
         "and 1 are in a custom block"
     )
-    for other, more in ((str(client), ""), ("a.pcapng", f"; {why}")):
+    for other, more in ((str(client), ""), ("b.pcapng", f"; {why.replace('a.pcapng', 'b.pcapng')}")):
         done = cli("rtt", "a.pcapng", other, status=1)
         assert done.stderr == f"sojourn: no packet is in both a.pcapng and {other}: {why}{more}\n"
     assert "skipped: no time" in done.stdout

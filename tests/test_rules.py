@@ -3,55 +3,46 @@
 from __future__ import annotations
 
 import dataclasses
-from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import pytest
 
 from sojourn.errors import SojournError
-from sojourn.papers.kit.claims import Claim, load, stored
-from sojourn.papers.kit.evidence import BySeed, Evidence
-from sojourn.papers.kit.orders import NOTICEABLE_SETTLED
-from sojourn.papers.kit.rules import Reader, Rule, Statistic, Vocabulary
-from sojourn.papers.kit.verdict import Check
+from sojourn.study.cell import Axes, Cell, Observation
+from sojourn.study.claims import Claim, load, stored
+from sojourn.study.evidence import BySeed, Evidence
+from sojourn.study.orders import NOTICEABLE_SETTLED
+from sojourn.study.rules import Reader, Rule, Statistic, Vocabulary
+from sojourn.study.verdict import Check
+
+AXES = Axes("qdisc", rate=10, words=lambda cell: f"{cell.qdisc} at {cell.rate}")
 
 
-class Cell(NamedTuple):
-    qdisc: str
-    rate: int = 10
-
-    def words(self) -> str:
-        return f"{self.qdisc} at {self.rate}"
+def observation(seed: int, delay: float | None) -> Observation:
+    return Observation(seed=seed, delay=delay)
 
 
-@dataclass(frozen=True)
-class Observation:
-    seed: int
-    delay: float | None
-
-
-def mean_rate(evidence: Evidence[Cell, Observation], cell: Cell, factor: str) -> BySeed:
+def mean_rate(evidence: Evidence, cell: Cell, factor: str) -> BySeed:
     return {seed: float(factor) * cell.rate for seed in evidence.by_seed(cell, lambda run: run.delay)}
 
 
-def drawn_mean(evidence: Evidence[Cell, Observation], cell: Cell, factor: str = "1") -> Statistic:
+def drawn_mean(evidence: Evidence, cell: Cell, factor: str = "1") -> Statistic:
     delays = np.array(evidence.each(cell, lambda run: run.delay))
     return (lambda drawn: float(factor) * float(delays[drawn].mean())), delays.size
 
 
 #: Two seeds of each: delays of pfifo 40 and 44, of codel 10 and 11; twice as much at 1 Mbit/s.
-RUNS: Evidence[Cell, Observation] = Evidence(
+RUNS = Evidence(
     cells={
-        Cell(qdisc, rate): tuple(Observation(seed, factor * delay) for seed, delay in ((1, 10.0), (2, 11.0)))
+        AXES(qdisc, rate): tuple(observation(seed, factor * delay) for seed, delay in ((1, 10.0), (2, 11.0)))
         for qdisc, rate, factor in (("pfifo", 10, 4), ("codel", 10, 1), ("pfifo", 1, 8), ("codel", 1, 2))
     }
-    | {Cell("sfq"): (Observation(1, None),), Cell("idle"): (Observation(1, 0.0), Observation(2, 0.0))}
+    | {AXES("sfq"): (observation(1, None),), AXES("idle"): (observation(1, 0.0), observation(2, 0.0))}
 )
-READER: Reader[Cell, Observation] = Reader(
+READER = Reader(
     vocabulary=Vocabulary(
-        cell=Cell,
-        fields=Cell._fields,
+        axes=AXES,
         quantities={"delay": lambda run: run.delay, "delay_at": lambda run, less: run.delay - float(less)},
         series={"rate": mean_rate},
         curves={"drawn": drawn_mean},
@@ -157,11 +148,11 @@ def test_orders_are_compared_between_two_places() -> None:
     delays = {("pfifo", 10): 40.0, ("codel", 10): 10.0, ("pfifo", 1): 8.0, ("codel", 1): 16.0}
     noise = (0.0, 0.1, 0.2)
 
-    def of(*, turned: bool) -> Evidence[Cell, Observation]:
+    def of(*, turned: bool) -> Evidence:
         place = {run: delays[run] if turned or run[1] == 10 else 80.0 - delays[run] for run in runs}
         return Evidence(
             cells={
-                Cell(*run): tuple(Observation(seed, place[run] + more) for seed, more in enumerate(noise))
+                AXES(*run): tuple(observation(seed, place[run] + more) for seed, more in enumerate(noise))
                 for run in runs
             }
         )

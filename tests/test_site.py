@@ -34,7 +34,7 @@ NOT_RUN = {
     "captures": 1,
     "cluster": 2,
     "kernel": 12,
-    "minutes": 18,
+    "minutes": 19,
     "namespaces": 3,
     "part": 2,
     "root": 5,

@@ -60,7 +60,7 @@ def test_sweep_runs_the_product(inside: Cli, tmp_path: Path) -> None:
     assert len(store.ids()) == 16
     for cell in found["cells"]:
         for seed, name in zip((5, 6), cell["runs"], strict=True):
-            scenario = store.get(name).record["scenario"]
+            scenario = store.get(name).record.scenario
             assert scenario["seed"] == seed
             assert scenario["lead"] == "100ms"
             assert (scenario["down"], scenario["up"]) in {("10mbit", "1mbit"), ("5mbit", "768kbit")}
@@ -98,7 +98,7 @@ def test_sweep_without_variation_and_with_an_experiment_beside_it(inside: Cli, t
     [cell] = found["cells"]
     assert cell["values"] == {}
     [name] = cell["runs"]
-    assert RunStore(tmp_path / "o/runs").get(name).record["probes"][0]["sent"] == 20
+    assert RunStore(tmp_path / "o/runs").get(name).record.probes[0].sent == 20
 
 
 def test_the_same_sweep_again_makes_no_run(inside: Cli, tmp_path: Path) -> None:
@@ -226,7 +226,7 @@ def check_store(store: Path, number: int) -> None:
     assert "store.json" in names
     assert len(names) == number + 1
     runs = [RunStore(store).get(name) for name in names if name != "store.json"]
-    scenarios = {json.dumps(run.record["scenario"], sort_keys=True) for run in runs}
+    scenarios = {json.dumps(run.record.scenario, sort_keys=True) for run in runs}
     assert len(scenarios) == number
     assert all(run.series.height > 0 for run in runs)
 

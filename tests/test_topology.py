@@ -8,6 +8,7 @@ from typing import Any
 
 import polars as pl
 import pytest
+from msgspec.structs import replace
 
 import sojourn
 from sojourn import Flow, ParamError, Probe, Scenario, _native
@@ -41,12 +42,12 @@ def test_the_path_with_one_bottleneck_is_the_short_form_of_a_topology() -> None:
         experiment=short.experiment, duration=short.duration, flows=short.flows, probes=short.probes, topology=network
     )
     one, other = sojourn.run(short).record, sojourn.run(written_out).record
-    assert other["summary"] == one["summary"]
-    assert other["bottleneck"] == one["bottleneck"]
-    assert {k: v for k, v in other["series"].items() if k != "links"} == one["series"]
-    for mine, theirs in zip(other["flows"], one["flows"], strict=True):
-        assert mine | {"queue_shared_with": []} == theirs | {"queue_shared_with": []}  # type: ignore[operator]
-    assert other["links"] == {"r1-there": one["bottleneck"]["up"], "r2-back": one["bottleneck"]["down"]}
+    assert other.summary == one.summary
+    assert other.bottleneck == one.bottleneck
+    assert replace(other.series, links=None) == one.series
+    for mine, theirs in zip(other.flows, one.flows, strict=True):
+        assert replace(mine, queue_shared_with=[]) == replace(theirs, queue_shared_with=[])
+    assert other.links == {"r1-there": one.bottleneck["up"], "r2-back": one.bottleneck["down"]}
 
 
 def test_a_ping_takes_the_delays_of_its_way_when_all_links_are_idle() -> None:
@@ -56,18 +57,18 @@ def test_a_ping_takes_the_delays_of_its_way_when_all_links_are_idle() -> None:
         Link(between=("b", "c"), rate="5mbit", delay="4ms"),
     )
     run = sojourn.run(Scenario(experiment="idle", duration="2s", probes=(PING,), topology=chain(*links)))
-    rtt = run.summary["rtt_ms"]
-    assert (rtt["min"], rtt["max"]) == (14.0, 14.0)
-    assert run.record["scenario"]["rtt"] == "14ms"
-    assert run.record["scenario"]["probes"][0]["ends"] == ["a", "c"]
+    rtt = run.summary.rtt_ms
+    assert (rtt.min, rtt.max) == (14.0, 14.0)
+    assert run.record.scenario["rtt"] == "14ms"
+    assert run.record.scenario["probes"][0]["ends"] == ["a", "c"]
 
 
 def test_fair_queues_in_a_row_share_their_links_fairly() -> None:
     """Max-min: each of two links of 10 Mbit/s has two flows, so each flow gets half of one: 5 x 1448 / 1514 Mbit/s."""
     run = sojourn.run(Scenario.from_toml(Path("examples/parking-lot.toml")), qdisc_up="fq_codel", qdisc_down="fq_codel")
-    for flow in run.record["flows"]:
-        assert flow["goodput_mbit"] == pytest.approx(5 * 1448 / 1514, rel=0.06), flow["name"]
-    assert {flow["name"]: flow["base_rtt_ms"] for flow in run.record["flows"]} == {
+    for flow in run.record.flows:
+        assert flow.goodput_mbit == pytest.approx(5 * 1448 / 1514, rel=0.06), flow.name
+    assert {flow.name: flow.base_rtt_ms for flow in run.record.flows} == {
         "both": 40,
         "first": 20,
         "second": 20,
@@ -83,7 +84,7 @@ def test_a_tree_keeps_the_rates_of_its_branches_and_of_its_root() -> None:
     def goodputs(number: int) -> list[float]:
         flows = tuple(Flow(name=f"f{k}", direction="up", ends=(f"home{k}", "net")) for k in range(number))
         run = sojourn.run(Scenario(experiment="tree", duration="20s", flows=flows, topology=topology))
-        return [flow["goodput_mbit"] * 1514 / 1448 for flow in run.record["flows"]]
+        return [flow.goodput_mbit * 1514 / 1448 for flow in run.record.flows]
 
     assert goodputs(1) == pytest.approx([4.0], rel=0.05)
     assert goodputs(2) == pytest.approx([3.0, 3.0], rel=0.06)
@@ -106,14 +107,14 @@ def test_each_flow_is_told_of_at_its_own_slowest_link() -> None:
         Scenario(experiment="own", duration="20s", flows=flows, topology=chain(*links, ends=("host", "c")))
     )
     record = run.record
-    near, far = record["flows"]
-    assert record["bottleneck"]["up"] == record["links"]["b-c"]
-    assert near["data_dropped"] > 0
-    assert far["data_dropped"] > 0
+    near, far = record.flows
+    assert record.bottleneck["up"] == record.links["b-c"]
+    assert near.data_dropped > 0
+    assert far.data_dropped > 0
     for flow, link in ((near, "a-b"), (far, "b-c")):
-        assert flow["data_dropped"] == sum(record["links"][link]["drops"].values())
+        assert flow.data_dropped == sum(record.links[link].drops.values())
     # 20 packets at 2 Mbit/s wait 121 ms, at 10 Mbit/s 24 ms.
-    assert near["sojourn_ms"]["mean"] < 24.3 < far["sojourn_ms"]["mean"] < 121.2
+    assert near.sojourn_ms.mean < 24.3 < far.sojourn_ms.mean < 121.2
 
 
 def test_the_links_are_in_frames_and_survive_a_store(tmp_path: Path) -> None:
@@ -123,8 +124,8 @@ def test_the_links_are_in_frames_and_survive_a_store(tmp_path: Path) -> None:
     store = RunStore(tmp_path / "store")
     (name,) = store.ids()
     stored = store.get(name)
-    assert stored.record["series"]["links"].keys() == fresh.record["links"].keys()
-    assert stored.record["links"]["r1-r2"]["qdisc"] == "codel"
+    assert stored.record.series.links.keys() == fresh.record.links.keys()
+    assert stored.record.links["r1-r2"].qdisc == "codel"
     backlog = stored.series.filter((pl.col("metric") == "links_backlog_packets") & (pl.col("name") == "r2-r3"))
     assert backlog.height == 15
     assert set(stored.series["metric"]) == set(fresh.series["metric"])

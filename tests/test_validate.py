@@ -16,6 +16,7 @@ from sojourn.errors import ParamError
 from sojourn.stats import Interval
 from sojourn.stats.difference import difference_interval
 from sojourn.store.run import Run
+from sojourn.units import bits_per_s, seconds
 from sojourn.validate import bars, bbr_sets, draw, errors, grid, loss, metrics, uniform
 from sojourn.validate.bars import Factor, Side, Within
 from sojourn.validate.disciplines import named_disciplines, table_1
@@ -26,7 +27,7 @@ from sojourn.validate.itself import errors_of_itself
 from sojourn.validate.judge import Row, judge
 from sojourn.validate.part import Counts, drawn_entries
 from sojourn.validate.populations import POPULATIONS
-from sojourn.validate.units import bits_per_s, seconds
+from tests.records import flow, record, run_of
 
 
 def side(value: float, half: float | None = 0.0, *, resolves: float = 0.0, trials: int = 0) -> Side:
@@ -136,42 +137,27 @@ def test_losses_in_bursts_have_the_wider_interval_of_the_runs() -> None:
 
 def made_up(**changes: Any) -> dict[str, Any]:
     """Return a record with one flow up, a probe and nothing else."""
-    flow = {
-        "name": "tcp_up_1",
-        "direction": "up",
-        "congestion_control": "cubic",
-        "base_rtt_ms": 50.0,
-        "goodput_mbit": 9.0,
-        "retransmissions": 5,
-        "timeouts": None,
-        "mean_cwnd_segments": 40.0,
-        "drop_gaps_ms": {"count": 3, "mean": 100.0, "cv": 0.5},
-    }
+    more = {"congestion_control": "cubic", "base_rtt_ms": 50.0, "retransmissions": 5, "timeouts": None}
+    more |= {"mean_cwnd_segments": 40.0, "drop_gaps_ms": {"count": 3, "mean": 100.0, "cv": 0.5}}
     end = {"drops": {"queue_limit": 3, "congestion": 4}, "backlog_packets": {"mean": 12.5}}
-    record = {
-        "format": "sojourn-run/1",
-        "experiment": "tcp_1up",
+    summary = {"induced_latency_ms": 12.0, "goodput_up_mbit": 9.0, "goodput_down_mbit": 0.0, "probe_loss": 0.25}
+    parts = {
         "backend": "linux",
-        "seed": 1,
         "scenario": {"duration": "60s"},
-        "summary": {
-            "induced_latency_ms": 12.0,
-            "goodput_up_mbit": 9.0,
-            "goodput_down_mbit": 0.0,
-            "probe_loss": 0.25,
-            "rtt_ms": {"count": 10},
-            "page_fetch_s": None,
-        },
-        "flows": [flow],
-        "probes": [],
-        "web": [],
+        "summary": {**summary, "rtt_ms": {"count": 10}, "page_fetch_s": None},
+        "flows": [flow("tcp_up_1", "up", 9.0, **more)],
         "bottleneck": {"up": end, "down": end},
     }
-    return {**record, **changes}
+    return record(**{**parts, **changes})
+
+
+def of_goodput(goodput: float) -> dict[str, Any]:
+    """Return a made-up record of this goodput up."""
+    return made_up(summary={**made_up()["summary"], "goodput_up_mbit": goodput})
 
 
 def runs(*records: dict[str, Any]) -> tuple[Run, ...]:
-    return tuple(Run(text=json.dumps(record)) for record in records)
+    return tuple(run_of(record) for record in records)
 
 
 def cell(name: str = "tcp_1up 10/10 codel") -> Cell:
@@ -540,9 +526,7 @@ def test_errors_of_the_simulator_against_itself_come_last_among_the_worst() -> N
 
 
 def test_the_simulator_is_compared_with_itself_block_by_block() -> None:
-    def of(goodput: float) -> dict[str, Any]:
-        return made_up(summary={**made_up()["summary"], "goodput_up_mbit": goodput})
-
+    of = of_goodput
     both = Both(cell=cell(), sim=runs(of(8), of(8), of(10), of(10)), kernel=runs(of(5), of(5)))
     found = errors_of_itself([both], BARS)["goodput_up_mbit"][cell().name]
     assert found == [pytest.approx(2 / 8), pytest.approx(2 / 10)]

@@ -2,19 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import pytest
 
 from sojourn.validate.execute import Both
 from sojourn.validate.ranks import ranks_of
-from tests.test_validate import cell, made_up, runs
-
-
-def of(goodput: float) -> dict[str, Any]:
-    """Return a made-up record of this goodput up."""
-    return made_up(summary={**made_up()["summary"], "goodput_up_mbit": goodput})
+from tests.test_validate import cell, runs
+from tests.test_validate import of_goodput as of
 
 
 def test_the_kernels_run_has_a_place_among_the_simulators() -> None:

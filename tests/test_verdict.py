@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from sojourn.papers.kit import verdict
 from sojourn.stats import Interval
+from sojourn.study import verdict
 
 
 def check(low: float | None, high: float | None, relation: str, bound: float) -> verdict.Check:

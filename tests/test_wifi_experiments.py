@@ -91,7 +91,7 @@ def test_the_floods_of_a_dense_cell_fit_the_wire() -> None:
         (
             "wifi_tcp",
             {"flows_up": 2},
-            "flows-up is 2, but only the experiment bulk takes it; wifi_tcp has no such option",
+            "flows-up is 2, but only the experiments bulk and voip take it; wifi_tcp has no such option",
         ),
     ],
 )

@@ -20,32 +20,33 @@ from sojourn.papers.good_bad_wifi.devices import (
     Pair,
     over_wifi,
 )
-from sojourn.papers.good_bad_wifi.evidence import DISCIPLINES, FIFO, VOIP_RRUL, Cell, Evidence
+from sojourn.papers.good_bad_wifi.evidence import AXES, DISCIPLINES, FIFO, VOIP_RRUL, Evidence
 from sojourn.papers.good_bad_wifi.exhibits import GALLERY, Material
 from sojourn.papers.good_bad_wifi.judges import JUDGES
 from sojourn.papers.good_bad_wifi.observation import observe
 from sojourn.papers.good_bad_wifi.plan import Bed, plan
 from sojourn.papers.good_bad_wifi.section7 import TABLE_3, WIFI_RRUL, WIFI_VOIP_RRUL, in_pair, of_pair
-from sojourn.papers.kit import worlds
-from sojourn.papers.kit.claims import load
-from sojourn.papers.kit.paper import Profile
-from tests.paper_world import observed, picture, world
+from sojourn.study import worlds
+from sojourn.study.claims import load
+from sojourn.study.paper import Profile
+from tests.studies import STUDIES
 
+STUDY = STUDIES["good_bad_wifi"]
 BED = Bed(profile=Profile(duration="20s", long_duration="20s", repeat=2, other_repeat=1), parts=("wifi",))
 EVEN_PICTURE = {"up": 45.0, "down": 50.0}
 
 
 def two_pairs() -> Evidence:
     """Return evidence that bears all claims out with the uneven pair; with the even, RRUL's directions are alike."""
-    wifi = [cell for cell in world().cells if cell.experiment.startswith("wifi_")]
+    wifi = [cell for cell in STUDY.world().cells if cell.experiment.startswith("wifi_")]
     alike = [cell for cell in wifi if cell.experiment in (WIFI_RRUL, WIFI_VOIP_RRUL) and cell.link == "100/100"]
     other = {
-        cell._replace(experiment=in_pair("even", cell.experiment)): observed(
-            {**picture(cell), **(EVEN_PICTURE if cell in alike else {})}
+        cell.replaced(experiment=in_pair("even", cell.experiment)): STUDY.runs(
+            cell, {**STUDY.values(cell), **(EVEN_PICTURE if cell in alike else {})}
         )
         for cell in wifi
     }
-    return dataclasses.replace(world(), cells=world().cells | other)
+    return dataclasses.replace(STUDY.world(), cells=STUDY.world().cells | other)
 
 
 def test_a_claim_is_judged_with_another_pair_by_that_pairs_runs() -> None:
@@ -92,8 +93,8 @@ def test_who_sends_no_aggregates_is_starved(pair: Pair, least: float, most: floa
     for run in runner.run_all(scenarios, workers=1):
         observation = observe(run)
         assert least < observation.goodput_up / observation.goodput_down < most
-        (laptop,) = run.record["wifi"]["stations"]
-        frames = {side: laptop[side]["aggregate_frames"] for side in ("up", "down")}
+        (laptop,) = run.record.wifi.stations
+        frames = {side: getattr(laptop, side).aggregate_frames for side in ("up", "down")}
         assert (frames["up"] == 1, frames["down"] == 1) == (pair is UNEVEN, pair.point_aggregate == 1)
 
 
@@ -102,10 +103,10 @@ def test_every_cell_of_section_7_has_the_repeats_that_were_asked_for() -> None:
     assert set(cells.values()) == {2}
     for experiment in (WIFI_RRUL, in_pair("even", WIFI_RRUL)):
         for link in ("100/100", "10/10", "10/1"):
-            assert all(Cell(experiment, link, qdisc) in cells for qdisc in DISCIPLINES)
+            assert all(AXES(experiment, link, qdisc) in cells for qdisc in DISCIPLINES)
     for pair in MECHANISMS[1:]:
         name = WIFI_VOIP_RRUL if pair is UNEVEN else in_pair(pair.name, WIFI_VOIP_RRUL)
-        assert Cell(name, "100/100", "fq_codel") in cells
+        assert AXES(name, "100/100", "fq_codel") in cells
 
 
 def rows(table: Any) -> dict[str, tuple[str, ...]]:
@@ -122,8 +123,8 @@ def test_tables_of_pairs_show_means_and_what_is_missing() -> None:
 
 
 def test_table_of_unstated_values_marks_what_is_not_near_the_papers() -> None:
-    cell = Cell(WIFI_VOIP_RRUL, "100/100", "pie")
-    far = observed({**picture(cell), "voice": {**picture(cell)["voice"], "loss": 3.0}})
+    cell = AXES(WIFI_VOIP_RRUL, "100/100", "pie")
+    far = STUDY.runs(cell, {**STUDY.values(cell), "voice": {**STUDY.values(cell)["voice"], "loss": 3.0}})
     evidence = two_pairs()
     table = pairs.unstated(dataclasses.replace(evidence, cells=evidence.cells | {cell: far}))
     uneven = rows(table)["uneven"]

@@ -1,9 +1,8 @@
-"""The next steps of the Wi-Fi stack: plan, numbers of made-up records, claims judged both ways, words and figures."""
+"""The next steps of the Wi-Fi stack: plan, numbers of a made-up record, words and figures."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -11,23 +10,22 @@ import pytest
 
 from sojourn import papers
 from sojourn.errors import SojournError
-from sojourn.papers.kit.claims import Claim, load
-from sojourn.papers.kit.rules import Reader, Rule
-from sojourn.papers.wifi_next_steps.evidence import QUANTITIES, Cell, Evidence, Observation, each, observe
+from sojourn.papers.wifi_next_steps.evidence import AXES, QUANTITIES, each, observe
 from sojourn.papers.wifi_next_steps.exhibits import GALLERY
-from sojourn.papers.wifi_next_steps.judges import JUDGES
 from sojourn.papers.wifi_next_steps.plan import PARTS, Bed, crowd, plan
 from sojourn.papers.wifi_next_steps.texts import filled, texts
 from sojourn.plots import next_steps as plots
-from sojourn.store.run import Run
+from sojourn.study.cell import Observation
 from tests.conftest import Cli
+from tests.records import flow, record, run_of
+from tests.studies import STUDIES
 
+STUDY = STUDIES["wifi_next_steps"]
 BED = Bed(profile=papers.paper("wifi-next-steps").profiles["quick"])
-REPEATS = 4
 
 
 def scenario(part: str, option: str, load: str) -> dict[str, Any]:
-    found = next(one for cell, one in BED.cells() if cell == Cell(part, option, load))
+    found = next(one for cell, one in BED.cells() if cell == AXES(part, option, load))
     plain = json.loads(found.to_json())
     assert isinstance(plain, dict)
     return plain
@@ -84,7 +82,7 @@ def test_every_fourth_station_of_a_crowd_is_of_an_older_rate() -> None:
     assert [one.rate.split()[2] for one in crowd(8)] == ["15", "15", "15", "3", "15", "15", "15", "3"]
 
 
-def record() -> dict[str, Any]:
+def of_two_stations() -> dict[str, Any]:
     """Return a made-up record of two stations, 10 s, in which all numbers can be worked out by hand."""
 
     def station(name: str, airtime: float, **more: Any) -> dict[str, Any]:
@@ -97,24 +95,19 @@ def record() -> dict[str, Any]:
         return {"name": name, "kind": kind, "sent": 50, "lost": lost, times: {"count": 50 - lost, **numbers}, **more}
 
     latency = {"expired": 30, "pending_mean_ms": 4.0}
-    return {
-        "seed": 1,
-        "scenario": {
+    return record(
+        scenario={
             "probes": [{"name": f"{kind}_{name}", "station": name} for kind in ("ping", "voip") for name in "ab"],
             "flows": [{"name": name, "station": "a"} for name in ("tcp_a", "up_a", "bulk")],
         },
-        "probes": [
+        probes=[
             probe("ping_a", "icmp", "rtt_ms", 0, median=10.0, p95=20.0),
             probe("ping_b", "icmp", "rtt_ms", 1, median=30.0, p95=60.0),
             probe("voip_a", "voip", "delay_ms", 5, mean=2.5, p95=4.5),
             probe("voip_b", "voip", "delay_ms", 50),
         ],
-        "flows": [
-            {"name": "tcp_a", "direction": "down", "goodput_mbit": 7.0},
-            {"name": "up_a", "direction": "up", "goodput_mbit": 2.0},
-            {"name": "bulk", "direction": "down", "goodput_mbit": 50.0},
-        ],
-        "wifi": {
+        flows=[flow("tcp_a", "down", 7.0), flow("up_a", "up", 2.0), flow("bulk", "down", 50.0)],
+        wifi={
             "stations": [
                 station("a", 4000.0, latency=latency, group="guest", demoted=1),
                 station("b", 2000.0, latency=latency | {"expired": 10}, group="guest", voice_in_aggregates=80),
@@ -123,13 +116,13 @@ def record() -> dict[str, Any]:
             "transmissions": 200,
             "collisions": 3,
         },
-        "series": {"t_s": [5.0, 10.0], "airtime_ms": {"a": [1.0, 1.0], "b": [1.0, 0.0]}},
-        "cost": {"sim_s": 12.0},
-    }
+        series={"t_s": [5.0, 10.0], "airtime_ms": {"a": [1.0, 1.0], "b": [1.0, 0.0]}},
+        cost={"sim_s": 12.0},
+    )
 
 
 def test_quantities_are_those_of_the_record() -> None:
-    found = observe(Run(text=json.dumps(record()))).numbers
+    found = observe(run_of(of_two_stations())).numbers
     assert found["ping_ms"] == 20.0
     assert found["ping_p95_ms"] == 40.0
     assert found["ping_loss"] == 1.0  # one of fifty at one of two
@@ -149,105 +142,30 @@ def observation(numbers: dict[str, float], seed: int = 0) -> Observation:
     return Observation(seed=seed, numbers=numbers)
 
 
-def compared(claim: Claim) -> Iterator[tuple[Rule, Cell, Cell | None]]:
-    """Yield each rule of a claim with its cell and the other one, in each turn of its loop."""
-    reader = Reader(vocabulary=JUDGES.vocabulary, evidence=Evidence(cells={}))
-    for turn in reader.loops(claim.for_, {"part": claim.part}):
-        for rule in claim.checks:
-            fields = reader.fields({**reader.fields({}, claim.cell, turn), **turn}, rule.at, turn)
-            other = None if rule.over is None else Cell(**reader.fields(fields, rule.over, turn))
-            yield rule, Cell(**fields), other
-
-
-def world(claim: Claim, *, good: bool) -> Evidence:
-    """Return made-up runs in which each check of a claim holds by two hundredths of its bound, or fails by them."""
-    cells: dict[Cell, list[dict[str, float]]] = {}
-    for rule, at, other in compared(claim):
-        relation, bound = rule.is_[0].split()[:2]
-        side = 1.02 if relation.startswith(">") == good else 0.98
-        for number in range(REPEATS):
-            noise = 1 + 0.0001 * number
-            base = 1.0 if other is None else 40.0
-            for where, value in ((other, base), (at, base * float(bound) * side)):
-                if where is not None:
-                    cells.setdefault(where, [{} for _ in range(REPEATS)])[number][rule.of] = value * noise
-    return Evidence(
-        cells={cell: tuple(observation(one, number) for number, one in enumerate(runs)) for cell, runs in cells.items()}
-    )
-
-
-ALL = load("wifi_next_steps")
-#: A claim that puts one number between two bounds: what is between, and what is not.
-CAP = {True: 20.1, False: 19.0}
-
-
-def made_up(name: str, *, good: bool) -> dict[str, Any]:
-    (claim,) = (claim for claim in ALL if claim.id == name)
-    if name == "wnx-13":
-        runs = tuple(observation({"time.guest": CAP[good] + 0.01 * number}, number) for number in range(REPEATS))
-        evidence = Evidence(cells={Cell("policies", "guests at most 20 %", "down"): runs})
-    else:
-        found = list(compared(claim))
-        shared = {at for _, at, _ in found} & {other for _, _, other in found}
-        assert not shared, "a cell that is compared with would be overwritten"
-        evidence = world(claim, good=good)
-    (answer,) = JUDGES.judge([claim], evidence)
-    return answer
-
-
-def on_supporting_runs(name: str, _patch: pytest.MonkeyPatch) -> dict[str, Any]:
-    """Return what becomes of a claim on runs that bear it out."""
-    return made_up(name, good=True)
-
-
-def on_contradicting_runs(name: str, _patch: pytest.MonkeyPatch) -> dict[str, Any]:
-    """Return what becomes of a claim on runs that contradict it."""
-    return made_up(name, good=False)
-
-
-def test_a_claim_that_fails_says_why() -> None:
-    for claim in ALL:
-        assert ("; why: " in made_up(claim.id, good=False)["reason"]) == bool(claim.why)
-
-
-def test_a_cap_is_judged_from_both_sides(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(CAP, False, 21.0)
-    assert made_up("wnx-13", good=False)["verdict"] == "fails"
-
-
-def test_without_runs_nothing_can_be_told() -> None:
-    assert len({claim.id for claim in ALL}) == len(ALL) == 23
-    assert {one["verdict"] for one in JUDGES.judge(ALL, Evidence(cells={}))} == {"cannot tell"}
-    assert [claim.part for claim in load("wifi_next_steps", parts=("qos",))] == ["qos", "qos"]
-
-
 def test_marks_become_numbers_and_differences() -> None:
-    evidence = Evidence(
-        cells={
-            Cell("dense", "a, 1", "8"): (
+    evidence = STUDY.evidence(
+        {
+            AXES("dense", "a, 1", "8"): (
                 observation({"ping_ms": 9.0, "jain": 0.5}, 1),
                 observation({"ping_ms": 11.0, "jain": 0.6}, 2),
             ),
-            Cell("dense", "b", "8"): (observation({"ping_ms": 40.0}, 1), observation({"ping_ms": 40.0}, 2)),
-            Cell("dense", "none", "8"): (observation({"ping_ms": 0.0}),),
+            AXES("dense", "b", "8"): (observation({"ping_ms": 40.0}, 1), observation({"ping_ms": 40.0}, 2)),
+            AXES("dense", "none", "8"): (observation({"ping_ms": 0.0}),),
         }
     )
     text = "A {ping_ms|a, 1|8}, {ping_ms|a, 1|8|b|8}\nand {jain|a, 1|8}, {ping_ms|c|8}, {ping_ms|b|8|none|8}."
     assert filled(text, "dense", evidence) == "A 10.0 ms, -75 % and 0.5500, (no data), (no data)."
     with pytest.raises(SojournError, match="there are no runs of dense: c, 8"):
-        each(evidence, Cell("dense", "c", "8"), "ping_ms")
+        each(evidence, AXES("dense", "c", "8"), "ping_ms")
     with pytest.raises(SojournError, match="dense: b, 8 has the quantity"):
-        each(evidence, Cell("dense", "b", "8"), "jain")
+        each(evidence, AXES("dense", "b", "8"), "jain")
 
 
 def test_every_mark_and_check_names_a_cell_of_the_plan_and_a_quantity() -> None:
     cells = {cell for cell, _ in BED.cells()}
-    for claim in ALL:
-        for rule, at, other in compared(claim):
-            assert {at, other} - {None} <= cells, claim.id
-            assert rule.of.partition(".")[0] in QUANTITIES
+    assert {rule.of.partition(".")[0] for claim in STUDY.claims.values() for rule in claim.checks} <= set(QUANTITIES)
     every = dict.fromkeys((f"{name}{end}" for name in QUANTITIES for end in ("", *ENDS)), 1.0)
-    evidence = Evidence(cells=dict.fromkeys(cells, (observation(every, 1), observation(every, 2))))
+    evidence = STUDY.evidence(dict.fromkeys(cells, (observation(every, 1), observation(every, 2))))
     for part in PARTS:
         for text in texts(part):
             assert "no data" not in filled(text, part, evidence)
@@ -261,14 +179,14 @@ ENDS = (".fast1", ".fast2", ".slow", ".guest")
 def test_exhibits_are_in_the_order_of_the_plan_and_have_pictures() -> None:
     every = dict.fromkeys((f"{name}{end}" for name in QUANTITIES for end in ("", *ENDS)), 0.5)
     found = GALLERY.exhibits(
-        Evidence(cells={cell: (observation(every, 1), observation(every, 2)) for cell, _ in BED.cells()})
+        STUDY.evidence({cell: (observation(every, 1), observation(every, 2)) for cell, _ in BED.cells()})
     )
     assert [one.name for one in found] == list(PARTS)
     for one in found:
         assert all(figure.png.startswith(b"\x89PNG") for figure in one.figures)
         assert one.table is not None
         assert len(one.paragraphs) == 2
-    assert GALLERY.exhibits(Evidence(cells={})) == ()
+    assert GALLERY.exhibits(STUDY.evidence({})) == ()
 
 
 def test_figures_without_numbers_say_so() -> None:
@@ -286,7 +204,7 @@ def test_axes_of_wide_ranges_are_logarithmic() -> None:
 def test_a_real_run_has_what_the_part_shows() -> None:
     from sojourn import api
 
-    found = next(one for cell, one in BED.cells() if cell == Cell("policies", "guests at most 20 %", "down"))
+    found = next(one for cell, one in BED.cells() if cell == AXES("policies", "guests at most 20 %", "down"))
     numbers = observe(api.run(found)).numbers
     assert numbers["time.guest"] == pytest.approx(20.0, abs=1.0)
 
@@ -302,16 +220,3 @@ def test_reproduce_writes_a_part_and_its_page(cli: Cli, tmp_path: Path) -> None:
     assert "What it brings: " in page
     assert "what is expected" in page
     assert "What it costs: " in (tmp_path / "o/report.html").read_text()
-
-
-def test_bad_input_is_one_sentence(inside: Cli) -> None:
-    for words, sentence in (
-        (("--only", "latency"), f"only is 'latency', but must be one of {', '.join(PARTS)}"),
-        (("--profile", "huge"), "profile is 'huge', but must be one of quick, paper"),
-        (
-            ("--tcp", "linux-3.14"),
-            "tcp is 'linux-3.14', but wifi-next-steps has no kernel of a paper to be like: leave it out",
-        ),
-    ):
-        found = inside("reproduce", "wifi-next-steps", *words, "--out", "o", status=2)
-        assert found.stderr.strip().endswith(sentence)

@@ -12,10 +12,11 @@ import pytest
 
 from sojourn import backends, papers
 from sojourn.errors import ParamError
-from sojourn.papers.kit import document, worlds
-from sojourn.papers.kit.claims import load
-from sojourn.papers.kit.reproduction import Reproduction, Request
 from sojourn.report.exhibit import PaperReport, elsewhere
+from sojourn.study import page as pages
+from sojourn.study import worlds
+from sojourn.study.claims import load
+from sojourn.study.reproduction import Reproduction, Request
 from tests.conftest import Cli
 
 CASES = [(name, world) for name in papers.NAMES for world in papers.paper(name).worlds]
@@ -124,7 +125,7 @@ def test_a_column_of_the_list_says_what_became_of_each_claim() -> None:
         title="t", reference="r", command="c", facts=(), setup="s", exhibits=(),
         claims=tuple(one | marks for one in judged),
     )  # fmt: skip
-    page = document.document(report, images="t")
+    page = pages.document(report, images="t")
     assert "| verdict | other |\n" in page
     assert "| `x-1` | 1 | s | 1 | fails | holds |\n" in page
     assert "\n- `x-1`: r\n" in page

@@ -2,7 +2,7 @@
 
 >>> import sojourn
 >>> run = sojourn.run("rrul", qdisc="fq_codel", rate="10mbit", duration="5s")
->>> run.summary["induced_latency_ms"] < 10
+>>> run.summary.induced_latency_ms < 10
 True
 """
 

@@ -167,9 +167,9 @@ def compare(
 
     grown = rounds.grow(bases, repeat, until, run_plan, together=True)
     first = grown[0].runs[0].record
-    link = link_name(first["scenario"]["down"], first["scenario"]["up"])
+    link = link_name(first.scenario["down"], first.scenario["up"])
     cells = tuple(Cell(link=link, qdisc=name, runs=tuple(one.runs)) for name, one in zip(qdiscs, grown, strict=True))
-    return Comparison(experiment=first["experiment"], cells=cells)
+    return Comparison(experiment=first.experiment, cells=cells)
 
 
 def _refuse_both(name: str, value: str | None, options: dict[str, Any], *directions: str) -> None:

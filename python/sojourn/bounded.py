@@ -2,7 +2,7 @@
 
 Whatever is read is bounded before memory or time is spent on it: bytes of a file and of what is packed in it, depth and
 number of the values of a text, digits of a number. What is refused is refused in one sentence, which names the file
-and what is wrong with it. What the values mean is for the reader to check (`sojourn.shape`).
+and what is wrong with it. What the values mean is for the reader to check (`sojourn.schema`).
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ def read_bytes(path: str | Path, most: int = MOST_TEXT) -> bytes:
     SojournError
         If it cannot be read, is no regular file, or is larger than `most` bytes.
     """
-    refuse = _cannot(path)
+    refuse = cannot(path)
     try:
         # Without O_NONBLOCK a pipe without a writer would hold us up.
         handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
@@ -86,9 +86,9 @@ def check_stream(path: Path) -> None:
         found = path.resolve()
         named = found.is_fifo() or found.is_socket()
     except (OSError, RuntimeError, ValueError) as error:
-        _cannot(path)(getattr(error, "strerror", None) or str(error))
+        cannot(path)(getattr(error, "strerror", None) or str(error))
     if named:
-        _cannot(path)("it is a pipe with a name, and no regular file")
+        cannot(path)("it is a pipe with a name, and no regular file")
 
 
 def leads_out(path: Path, folder: Path) -> bool:
@@ -107,7 +107,7 @@ def leads_out(path: Path, folder: Path) -> bool:
 def check_inside(path: Path, folder: Path) -> None:
     """Raise `SojournError` if a path leads out of a folder."""
     if leads_out(path, folder):
-        _cannot(path)(f"it leads out of {folder}, the folder that was opened")
+        cannot(path)(f"it leads out of {folder}, the folder that was opened")
 
 
 def read_text(path: Path, most: int = MOST_TEXT) -> str:
@@ -121,7 +121,7 @@ def read_text(path: Path, most: int = MOST_TEXT) -> str:
     try:
         return read_bytes(path, most).decode()
     except UnicodeDecodeError:
-        _cannot(path)("it is not text in UTF-8")
+        cannot(path)("it is not text in UTF-8")
 
 
 def read_json(path: Path, most: int = MOST_TEXT, *, missing: bool = False) -> Any:
@@ -141,7 +141,7 @@ def read_json(path: Path, most: int = MOST_TEXT, *, missing: bool = False) -> An
     SojournError
         As `read_text`, and if it is not JSON, or holds more, deeper or larger values than are taken.
     """
-    return parse_json(read_text(path, most), _cannot(path), missing=missing)
+    return parse_json(read_text(path, most), cannot(path), missing=missing)
 
 
 def parse_json(text: str | bytes, refuse: Refuse, *, missing: bool = False, checked: bool = True) -> Any:
@@ -171,8 +171,7 @@ def _parse(text: str | bytes, refuse: Refuse, constant: Callable[[str], None], *
     try:
         if isinstance(text, bytes):
             text = text.decode(json.detect_encoding(text), "surrogatepass")
-        if sum(map(text.count, ",[{")) > MOST_VALUES:
-            refuse(f"it holds more than {MOST_VALUES} values")
+        check_count(text, refuse)
         found = json.loads(text, parse_constant=constant)
     except RecursionError:
         refuse(_DEEP)
@@ -190,6 +189,12 @@ def _parse(text: str | bytes, refuse: Refuse, constant: Callable[[str], None], *
     elif depth(found) > MOST_DEPTH:
         refuse(_DEEP)
     return found
+
+
+def check_count(text: str, refuse: Refuse) -> None:
+    """Refuse a JSON text of more values than are taken."""
+    if sum(map(text.count, ",[{")) > MOST_VALUES:
+        refuse(f"it holds more than {MOST_VALUES} values")
 
 
 _DEEP = f"it is nested more than {MOST_DEPTH} deep"
@@ -300,6 +305,21 @@ def depth(found: Any) -> int:
     return deep
 
 
+def shown(value: Any) -> str:
+    """Return a value in a few words, for messages."""
+    match value:
+        case dict():
+            return "an object"
+        case list():
+            return f"a list of {len(value)}"
+        case None:
+            return "null"
+        case bool():
+            return str(value).lower()
+    plain = repr(value)
+    return plain if len(plain) <= 60 else f"{plain[:57]}..."
+
+
 def unpack_zlib(data: bytes, most: int) -> bytes | None:
     """Return what a whole zlib stream holds; `None` if it is damaged or holds more than `most` bytes."""
     stream = zlib.decompressobj()
@@ -336,7 +356,7 @@ def check_memory(path: Path, need: int) -> None:
     """Raise `SojournError` if a file that needs so many bytes of memory would take more than half of what is free."""
     free = free_memory()
     if need > free * _SHARE:
-        _cannot(path)(
+        cannot(path)(
             f"that takes {need / 1e6:.0f} MB of memory, more than half of the {free / 1e6:.0f} MB that are free"
         )
 
@@ -355,7 +375,9 @@ def free_memory() -> float:
     return free if soft == resource.RLIM_INFINITY else min(free, float(soft))
 
 
-def _cannot(path: str | Path) -> Refuse:
+def cannot(path: str | Path) -> Refuse:
+    """Return what raises `SojournError`: a file cannot be read, and why."""
+
     def refuse(why: str) -> NoReturn:
         message = f"{path} cannot be read: {why}"
         raise SojournError(message)

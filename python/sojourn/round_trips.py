@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sojourn import _native, bounded
+from sojourn.errors import ParamError
 
 FORMAT = "sojourn-rtt/1"
 
@@ -96,6 +97,9 @@ def measure(
     """
     for path in (a, b):
         bounded.check_stream(path)
+    if a.is_file() and b.is_file() and a.samefile(b):
+        message = f"b is {str(b)!r}, but must be another file than a: the capture of a second point of the path"
+        raise ParamError(message)
     report, at, rtt, flow = _native.packet_pairs(a, b, list(hosts), list(ports), protocol, horizon_ns, gap_ns)
     return RoundTrips(
         report=json.loads(report),

@@ -5,11 +5,12 @@ Of a run that is not stored what was measured may be, with another build: then i
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from itertools import chain, islice
+
+import msgspec
 
 from sojourn import plan
 from sojourn.backends import SIMULATOR, Backend
@@ -18,6 +19,7 @@ from sojourn.errors import ParamError
 from sojourn.plan import Done, Job
 from sojourn.pool import in_pool, in_process
 from sojourn.progress import progress_bar, say
+from sojourn.record import Summary
 from sojourn.scenario import Scenario
 from sojourn.store.run import Run
 from sojourn.store.run_store import RunStore
@@ -115,7 +117,11 @@ def run_all(
         ):
             ready = 0
             for job, answer, was_reused in execute(chain(begin, rest)):
-                run = Run(text=answer.decode()) if store is None else store.made(job, json.loads(answer))
+                run = (
+                    Run(text=answer.decode())
+                    if store is None
+                    else store.made(job, msgspec.json.decode(answer, type=Summary))
+                )
                 hand_over(first[job.id], run)
                 reused += was_reused
                 tick(f"{reused} from measurements" if reused else "")

@@ -1,4 +1,4 @@
-"""Lines of words as people write them behind `tc qdisc add dev X root`, drawn at random."""
+"""Texts as people write them behind `tc qdisc add dev d0 root`, drawn at random: disciplines, classes and filters."""
 
 from __future__ import annotations
 
@@ -73,6 +73,54 @@ _PERCENT: Draw = lambda rng: rng.choice(["{:.0f}", "{:.1f}", "{:.0f}%", "{:.2f}%
 _REAL: Draw = lambda rng: rng.choice(["{:.3f}", "{:.1e}", "{:.2f}"]).format(10 ** rng.uniform(-1.5, 2))  # noqa: E731
 _MASKED: Draw = lambda rng: "/".join([hex((mask := rng.randrange(256)) & rng.randrange(256)), hex(mask)])  # noqa: E731
 _LAYER = _one("ethernet", "atm", "adsl", "eth", "ad")
+
+
+def _filters(rng: random.Random) -> str:
+    """Return some filters, each a statement of its own."""
+    lines = []
+    for _ in range(rng.choice([1, 2, 2, 3, 4])):
+        words = rng.choice(FILTERS).split()
+        if "u32" in words and rng.random() < 0.3:
+            words[-2:-2] = ["match", "EVERY"]
+        lines.append(" ".join(FIELDS[word](rng) if word in FIELDS else word for word in words))
+    return "".join(f"\nfilter add dev d0 parent 1: {one}" for one in lines)
+
+
+#: Keys that take every packet.
+_KEYS = (
+    "ip src 0.0.0.0/0",
+    "ip dst 0/0",
+    "ip dst any",
+    "ip protocol 6 0",
+    "ip dport 80 0x0",
+    "u32 0 0",
+    "u32 9 0 at 12",
+)
+#: What stands for a word in capitals.
+FIELDS: dict[str, Draw] = {
+    "PRIO": lambda rng: rng.choice(
+        ["", f"prio {rng.choice([1, 2, 3, 10, '0x2', 0, 40000])}", f"pref {rng.randint(1, 9)}"]
+    ),
+    "PROTOCOL": _one("", "", "protocol ip", "protocol ip", "protocol all", "protocol ipv6", "protocol 0x800"),
+    "BYTE": lambda rng: rng.choice([hex, hex, str])(rng.choice([0xB8, 0x20, 0x10, 0, 0xC0, rng.randrange(256)])),
+    "MASK": _one("0xfc", "0xfc", "0xfc", "fc", "0xe0", "e0", "0xF0", "10", "0"),
+    "HALF": lambda rng: hex(rng.choice([0xB8, 0x20, rng.randrange(256)]) | rng.choice([0, 0x4500])),
+    "WORD": lambda rng: f"{rng.choice([0xB8, 0x20, rng.randrange(256)]) << 16:#010x}",
+    "TOS": _one("tos", "dsfield", "precedence"),
+    "CLASS": _one("1:1", "1:2", "1:3", "1:0x1"),
+    "EVERY": _one(*_KEYS),
+}
+#: Filters, as far as Sojourn reads them.
+FILTERS = (
+    "PROTOCOL PRIO u32 match ip TOS BYTE MASK flowid CLASS",
+    "PRIO PROTOCOL u32 match ip TOS BYTE MASK classid CLASS",
+    "PROTOCOL PRIO u32 match u8 BYTE MASK at 1 flowid CLASS",
+    "PROTOCOL PRIO u32 match u16 HALF 0x00fc at 0 flowid CLASS",
+    "PROTOCOL PRIO u32 match u32 WORD 0x00fc0000 at 0 flowid CLASS",
+    "PROTOCOL PRIO u32 match EVERY flowid CLASS",
+    "PROTOCOL PRIO u32 match ip TOS BYTE MASK match ip TOS BYTE MASK flowid CLASS",
+    "PROTOCOL PRIO matchall flowid CLASS",
+)
 _CODEL: dict[str, Draw | None] = {"limit": _LIMIT, "target": _TARGET, "interval": _TARGET, "ce_threshold": _TARGET}
 _PIE: dict[str, Draw | None] = {
     **{
@@ -98,6 +146,24 @@ def _bands(count: int) -> Draw:
     return lambda rng: " ".join(str(rng.randrange(3)) for _ in range(count))
 
 
+_CLASS: dict[str, Draw | None] = {
+    **{"ceil": _rate(8e4, 9e11), "burst": _size(1, 2e6), "cburst": _size(1, 2e6), "buffer": _size(1000, 1e5)},
+    **{"cmaxburst": _size(1000, 1e5), "cbu": _size(1000, 1e5), "prio": _plain(0, 20), "quantum": _plain(1, 70_000)},
+    **{"mtu": _plain(1, 70_000), "overhead": _plain(0, 70_000), "mpu": _plain(0, 300), "linklayer": _LAYER},
+}
+_THREE = "".join(f"\nclass add dev d0 parent 1: classid 1:{n} htb rate {n}mbit" for n in (1, 2, 3))
+#: What stands before the words, where it is not the kind.
+LEADS = {
+    "tbf by latency": "tbf",
+    "tbf with a peak rate": "tbf",
+    "tbf with a peak rate by latency": "tbf",
+    "class of htb": "htb default 10 r2q 7\nclass add dev d0 parent 1: classid 1:10 htb",
+    "class below one of htb": "htb\nclass add dev d0 parent 1: classid 1:1 htb rate 1gbit ceil 2gbit\n"
+    "class add dev d0 parent 1:1 classid 1:10 htb rate 1mbit\nclass replace dev d0 parent 1:1 classid :0xfff0 htb",
+    "class of drr": "drr\nclass add dev d0 parent 1: classid 1:a drr",
+    "filters of prio": "prio bands 3 priomap 2 2 2 2 2 2 2 2 2 2 2 2 2 2 2 2",
+    "filters of htb": "htb default 3" + _THREE,
+}
 #: Of each kind: the words that must stand, and others.
 KINDS: dict[str, tuple[dict[str, Draw | None], dict[str, Draw | None]]] = {
     "pfifo": ({}, {"limit": _size(1, 1e6)}),
@@ -138,7 +204,28 @@ KINDS: dict[str, tuple[dict[str, Draw | None], dict[str, Draw | None]]] = {
     ),
     "tbf": (
         {"rate": _rate(8e4, 9e11), "burst": _size(1600, 2e6), "limit": _size(3000, 9e7)},
-        {"mpu": _size(1, 300), "overh": _plain(0, 300), "linklayer": _LAYER, "buffer": _size(1600, 1e5)},
+        {
+            **{"mpu": _size(1, 300), "overh": _plain(0, 300), "linklayer": _LAYER, "buffer": _size(1600, 1e5)},
+            **{"mtu": _size(64, 1e5), "overhead": _plain(0, 70_000), "peak": _rate(8e4, 9e11)},
+        },
+    ),
+    "tbf by latency": (
+        {"rate": _rate(8e4, 9e8), "maxburst": _size(1600, 2e6), "latency": _time(100, 5e6)},
+        {"mpu": _size(1, 300), "overhead": _plain(0, 300), "linklayer": _LAYER},
+    ),
+    "tbf with a peak rate": (
+        {
+            **{"rate": _rate(8e4, 9e8), "burst": _size(1600, 2e6), "limit": _size(3000, 9e7)},
+            **{"peakrate": _rate(5e8, 9e11), "minburst": _size(64, 1e5)},
+        },
+        {"mpu": _size(1, 300), "overhead": _plain(0, 300), "linklayer": _LAYER, "mtu": _size(64, 1e5)},
+    ),
+    "tbf with a peak rate by latency": (
+        {
+            **{"rate": _rate(8e4, 9e8), "burst": _size(1600, 2e6), "latency": _time(100, 5e6)},
+            **{"peakrate": _rate(5e8, 9e11), "mtu": _size(64, 1e5)},
+        },
+        {"mpu": _size(1, 300), "overhead": _plain(0, 300), "linklayer": _LAYER},
     ),
     "netem": ({}, {"limit": _size(1, 1e5), "lim": _size(1, 1e5)}),
     "fq": (
@@ -165,6 +252,11 @@ KINDS: dict[str, tuple[dict[str, Draw | None], dict[str, Draw | None]]] = {
         {"strict": _plain(1, 5), "quanta": _one("3000 1514", "1514"), "priomap": _bands(9)},
     ),
     "drr": ({}, {}),
+    "class of htb": ({"rate": _rate(8e4, 9e11)}, _CLASS),
+    "class below one of htb": ({"rate": _rate(8e4, 9e9)}, _CLASS),
+    "class of drr": ({}, {"quantum": _size(256, 1 << 20)}),
+    "filters of prio": ({"": _filters}, {}),
+    "filters of htb": ({"": _filters}, {}),
     "htb": ({}, {"default": _one("1", "0x12", "fffe", "20"), "r2q": _plain(1, 90), "direct_qlen": _plain(1, 9000)}),
 }
 
@@ -191,7 +283,7 @@ NEW: dict[str, tuple[dict[str, Draw | None], dict[str, Draw | None]]] = {
 
 
 def line(rng: random.Random, *, new: bool) -> str:
-    """Return a line: some words of a kind in any order, some twice, and now and then one that is wrong."""
+    """Return a text: some words of a kind in any order, some twice, and now and then one that is wrong."""
     kinds = {**KINDS, **(NEW if new else {})}
     kind = rng.choice(sorted(kinds))
     must, may = kinds[kind]
@@ -201,7 +293,7 @@ def line(rng: random.Random, *, new: bool) -> str:
     words = [*must, *some]
     if rng.random() < 0.7:
         rng.shuffle(words)
-    parts = [kind]
+    parts = [LEADS.get(kind, kind)]
     for word in words:
         draw = must.get(word, may.get(word))
         parts += [word] if draw is None else [word, draw(rng)]
@@ -210,4 +302,4 @@ def line(rng: random.Random, *, new: bool) -> str:
         parts[at:at] = [
             rng.choice(["-1", "limit", "x", "5mb", "0x", "1.5", "ecn", "target 1x", "flows 1e3", "rate 5mib"])
         ]
-    return " ".join(parts)
+    return " ".join(part for part in parts if part)

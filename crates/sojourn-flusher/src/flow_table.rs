@@ -36,6 +36,8 @@ pub(crate) struct Ack {
     pub(crate) slot: Slot,
     /// The RTT sample.
     pub(crate) raw: Option<Duration>,
+    /// Sequence space under way once the segment of the sample had left; 0 if that is not known.
+    pub(crate) under_way: u32,
     /// Whether the base RTT changed by it.
     pub(crate) base_changed: bool,
     /// The throughput of an interval that ended with it.
@@ -150,11 +152,12 @@ impl FlowTable {
         }
         let rate = flow.throughput.update(&covered, flow.rtt, now, params);
         let outstanding = &flow.outstanding;
-        flow.watch.on_ack(|seq| outstanding.acknowledged(seq));
+        flow.watch.on_ack(now, |seq| outstanding.acknowledged(seq));
         self.flows.touch(slot);
         Some(Ack {
             slot,
             raw,
+            under_way: covered.under_way,
             base_changed,
             rate,
             answered: covered.answered,

@@ -25,6 +25,8 @@ struct Item {
     station: Option<Station>,
     /// Sent again, or captured out of order: its acknowledgement does not tell an RTT.
     doubtful: bool,
+    /// Sequence space under way once it had left, its own included; 0 if that is not known.
+    under_way: u64,
 }
 
 impl Item {
@@ -70,6 +72,8 @@ pub(crate) enum Acked {
 pub(crate) struct Covered {
     /// Since the segment that it answers was sent; `None` if that is not known for certain.
     pub(crate) rtt: Option<Duration>,
+    /// Sequence space that was under way once that segment had left, its own included; 0 if that is not known.
+    pub(crate) under_way: u32,
     /// Payload of all segments covered.
     pub(crate) payload: u64,
     /// Their length on the wire.
@@ -155,6 +159,7 @@ impl Outstanding {
             epoch,
             station: segment.station,
             doubtful: false,
+            under_way: 0,
         };
         let known = match self.range {
             None => self.begin(start),
@@ -219,6 +224,7 @@ impl Outstanding {
                 Retransmissions::NewestCopy => {
                     item.sent = again.sent;
                     item.epoch = again.epoch;
+                    item.under_way = 0;
                 }
                 Retransmissions::Karn => item.doubtful = true,
             }
@@ -234,7 +240,10 @@ impl Outstanding {
             return false;
         }
         self.held += item.space();
-        self.items.push_back(item);
+        self.items.push_back(Item {
+            under_way: self.held,
+            ..item
+        });
         true
     }
 
@@ -286,6 +295,7 @@ impl Outstanding {
                 };
                 let sure = policy == Retransmissions::NewestCopy || !doubtful;
                 covered.rtt = (sure && youngest.epoch == epoch).then(|| now.since(youngest.sent));
+                covered.under_way = u32::try_from(youngest.under_way).unwrap_or(u32::MAX);
             }
         }
         Acked::New(covered)

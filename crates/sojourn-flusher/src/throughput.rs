@@ -75,6 +75,7 @@ mod tests {
     fn after(params: &FlusherParams, n: u64, gap: Duration) -> Option<u64> {
         let two = Covered {
             rtt: None,
+            under_way: 0,
             payload: 2896,
             wire: 3000,
             answered: 3000,

@@ -1,6 +1,7 @@
 //! A discipline that can be built, from its text: a kind with its words, or a preset; and statements about its classes.
 
 mod below;
+mod filters;
 mod printed;
 pub(crate) mod statements;
 mod told;

@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from sojourn.validate.units import bits_per_s, seconds
+from sojourn.units import bits_per_s, seconds
 
 #: A full frame of Ethernet, bytes.
 _FRAME = 1514

@@ -98,7 +98,7 @@ def describe(comparison: Comparison) -> str:
     from sojourn import report
 
     runs = comparison.cells[0].runs
-    scenario = {**runs[0].record["scenario"]}
+    scenario = {**runs[0].record.scenario}
     names = ", ".join(cell.qdisc for cell in comparison.cells)
     scenario["qdisc_up"] = scenario["qdisc_down"] = names
     table = tables.text(report.headers(comparison), report.table_rows(comparison, comparison.cells[0].link))

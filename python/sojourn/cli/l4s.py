@@ -11,17 +11,15 @@ from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from sojourn import bounds, rounds, runner
+from sojourn import bounds
 from sojourn.cli import options
-from sojourn.lazy import chained
 
 if TYPE_CHECKING:
-    from sojourn.l4s.cells import Cell
-    from sojourn.l4s.outcome import Found, Observation
+    from sojourn.l4s.outcome import Found
     from sojourn.l4s.planes import Plan
-    from sojourn.scenario import Scenario
     from sojourn.store.folder import ResultFolder
-    from sojourn.store.run import Run
+    from sojourn.study.cell import Cell
+    from sojourn.study.plan import Planned
 
 DEFAULT_REPEAT = 3
 DEFAULT_DURATION = "30s"
@@ -101,17 +99,17 @@ def handle(args: argparse.Namespace) -> int:
     planned = plan.cells()
     if args.document is not None:
         check_target(args.document, "document", force=args.force)
-    name = plan_name("l4s map", planned, args.duration, args.seed, args.repeat)
+    name = plan_name("l4s map", [cell.values for cell in planned], args.duration, args.seed, args.repeat)
     number = len(planned) * args.repeat
     bounds.check_plan(number)
-    scenarios = _scenarios(planned, args)
-    scenarios[0].normalized()
+    runs = _plan(planned, args)
+    runs[0].scenario.normalized()
     folder = ResultFolder(args.out, force=args.force, plan=name, again=True, runs=number)
     print(f"{len(planned)} cells, {number} runs", file=sys.stderr)
     with options.say_how_to_go_on("the same command goes on from there"):
-        found = _run(planned, scenarios, args, folder)
+        found = _run(runs, args, folder)
     rows = report.rows(found.values())
-    tcp = json.loads(scenarios[0].normalized())["tcp"]
+    tcp = json.loads(runs[0].scenario.normalized())["tcp"]
     made_by = {"prague_version": tcp.get("prague_version", senders.PRAGUE_VERSION), "tcp_variant": tcp["variant"]}
     whole = json.dumps({"format": report.FORMAT, "duration": args.duration, **made_by, "cells": rows}, indent=1)
     folder.write("map.json", whole + "\n")
@@ -139,36 +137,25 @@ def handle(args: argparse.Namespace) -> int:
     return 0
 
 
-def _scenarios(planned: list[Cell], args: argparse.Namespace) -> Sequence[Scenario]:
+def _plan(planned: list[Cell], args: argparse.Namespace) -> Sequence[Planned[Cell]]:
     """Return the repeats of all cells, cell by cell."""
-    first = (cell.scenario(duration=args.duration, seed=args.seed) for cell in planned)
-    return chained([rounds.repeats(scenario, args.repeat) for scenario in first])
+    from sojourn.l4s.cells import scenario
+    from sojourn.study.plan import repeats
+
+    return repeats((cell, scenario(cell, duration=args.duration, seed=args.seed), args.repeat) for cell in planned)
 
 
-def _run(
-    planned: list[Cell], scenarios: Sequence[Scenario], args: argparse.Namespace, folder: ResultFolder
-) -> Mapping[Cell, Found]:
+def _run(runs: Sequence[Planned[Cell]], args: argparse.Namespace, folder: ResultFolder) -> Mapping[Cell, Found]:
     """Run all and return each cell's outcome, in the order of the plan."""
     from sojourn.l4s import outcome
     from sojourn.store.run_store import RunStore
-
-    kept: dict[Cell, dict[int, Observation]] = {cell: {} for cell in planned}
-
-    def take(place: int, run: Run) -> None:
-        cell = planned[place // args.repeat]
-        kept[cell][place] = outcome.observe(cell, run)
+    from sojourn.study.plan import Means, observed
 
     path = options.store_of(args, folder)
     assert path is not None
-    runner.run_all(
-        scenarios,
-        workers=args.workers,
-        describe="map",
-        store=RunStore(path),
-        dask=args.dask,
-        done=take,
-    )
-    return {cell: outcome.judged(cell, [runs[place] for place in sorted(runs)]) for cell, runs in kept.items()}
+    means = Means(workers=args.workers, progress="map", store=RunStore(path), dask=args.dask)
+    cells, _ = observed(runs, outcome.observe, means)
+    return {cell: outcome.judged(cell, observations) for cell, observations in cells.items()}
 
 
 def _write_document(path: Path, page: Callable[..., str], figures: Mapping[str, Mapping[str, bytes]]) -> None:

@@ -13,7 +13,7 @@ from sojourn import backends, papers
 from sojourn.cli import options
 from sojourn.errors import ParamError
 from sojourn.files import check_target
-from sojourn.papers.kit.paper import Paper, Profile
+from sojourn.study.paper import Paper, Profile
 
 _ABOUT = """\
 Runs a paper's experiments and writes claims.json, figures/*.svg and *.png, report.html, tables/*.md and *.csv,
@@ -75,8 +75,8 @@ def add(commands: Any) -> None:
 def handle(args: argparse.Namespace) -> int:
     """Run it."""
     from sojourn.cli.reproduction import reproduce
-    from sojourn.papers.kit.reproduction import Request
-    from sojourn.papers.kit.worlds import chosen
+    from sojourn.study.reproduction import Request
+    from sojourn.study.worlds import chosen
 
     paper = papers.paper(args.paper)
     check(paper, args)
@@ -152,7 +152,7 @@ def profile_of(profile: Profile, args: argparse.Namespace) -> Profile:
 
 def _about(args: argparse.Namespace) -> str:
     """Return what the help says of the command, or of the paper that is named before it."""
-    from sojourn.papers.kit.claims import load
+    from sojourn.study.claims import load
 
     named = getattr(args, "paper", None)
     if named is not None:

@@ -13,12 +13,12 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from sojourn import _native, backends, bounds, plan, tables
 from sojourn.cli import options
 from sojourn.lazy import mapped
-from sojourn.papers.kit import worlds
-from sojourn.papers.kit.claims import Claim, load
-from sojourn.papers.kit.execute import Means
-from sojourn.papers.kit.paper import Paper
-from sojourn.papers.kit.reproduction import Ran, Reproduction, Request
 from sojourn.store.run_store import RunStore
+from sojourn.study import worlds
+from sojourn.study.claims import Claim, load
+from sojourn.study.paper import Paper
+from sojourn.study.plan import Means
+from sojourn.study.reproduction import Ran, Reproduction, Request
 
 if TYPE_CHECKING:
     from sojourn.report import PaperReport
@@ -73,7 +73,7 @@ def reproduce(
             runs += came.runs
             elsewhere[world] = each.judge(where.judged(known), came)
     from sojourn import report
-    from sojourn.papers.kit import document
+    from sojourn.study import page as pages
 
     print("judging the claims", file=sys.stderr)
     claims = request.judged(known)
@@ -86,7 +86,7 @@ def reproduce(
     one.keep(folder, paper_report, outcome)
     page = folder.write("report.html", report.paper(paper_report))
     if args.document is not None:
-        document.write(paper_report, args.document)
+        pages.write(paper_report, args.document)
     shown = [*one.begin(outcome), *describe_exhibits(paper_report, hidden=paper.hidden), f"report: {page}"]
     print(json.dumps(judged, indent=1) if args.json else "\n\n".join(shown))
     folder.finish()

@@ -14,6 +14,7 @@ from sojourn.cli.describe import cost, describe
 from sojourn.errors import ParamError
 from sojourn.progress import progress_bar
 from sojourn.scenario import Scenario
+from sojourn.schema import required
 from sojourn.store.cell import Cell, link_name
 from sojourn.store.comparison import Comparison
 from sojourn.store.index import label_of
@@ -102,7 +103,7 @@ def handle(args: argparse.Namespace) -> int:
         folder.finish()
     print(run.text if args.json else describe(run))
     if args.wifi_stats and not args.json:
-        print("\n" + "\n\n".join(wifi_stats.describe(run.record["wifi"])))
+        print("\n" + "\n\n".join(wifi_stats.describe(required(run.record.wifi, "wifi"))))
     print(cost(run.record), file=sys.stderr)
     return 0
 
@@ -125,7 +126,7 @@ def _label(scenario: Scenario) -> str:
 def _several(args: argparse.Namespace, runs: list[Run], label: str, folder: ResultFolder | None) -> int:
     from sojourn.cli import compare
 
-    scenario = runs[0].record["scenario"]
+    scenario = runs[0].record.scenario
     cell = Cell(link=link_name(scenario["down"], scenario["up"]), qdisc=label, runs=tuple(runs))
     comparison = Comparison(experiment=scenario["experiment"], cells=(cell,))
     if folder is not None:

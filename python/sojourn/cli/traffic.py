@@ -5,25 +5,35 @@ from __future__ import annotations
 from typing import Literal
 
 from sojourn import tables
-from sojourn.record import DownloadRecord, FlowRecord, ProbeRecord, QuantileName, Record, WebRecord, WifiRecord
+from sojourn.record import (
+    DownloadRecord,
+    FlowRecord,
+    ProbeRecord,
+    QuantileName,
+    Record,
+    WebRecord,
+    WifiRecord,
+    WritesRecord,
+)
+from sojourn.schema import or_null, required
 
 
 def describe(record: Record) -> list[str]:
     """Return tables of the cell, the voice streams and other special traffic, as far as the run has them."""
-    voices = [probe for probe in record["probes"] if probe["kind"] == "voip"]
+    voices = [probe for probe in record.probes if probe.kind == "voip"]
     parts = []
-    if "wifi" in record:
-        parts.append(_wifi(record["wifi"]))
+    if record.wifi is not None:
+        parts.append(_wifi(record.wifi))
     if voices:
         parts.append(_voice(voices))
-    if record.get("web"):
-        parts.append(_web(record["web"]))
-    if record.get("downloads"):
-        parts.append(_downloads(record["downloads"]))
-    thin = [flow for flow in record["flows"] if "writes" in flow]
+    if record.web:
+        parts.append(_web(record.web))
+    if record.downloads:
+        parts.append(_downloads(record.downloads))
+    thin = [(flow, flow.writes) for flow in record.flows if flow.writes is not None]
     if thin:
         parts.append(_thin(thin))
-    udp = [flow for flow in record["flows"] if flow["kind"] == "udp"]
+    udp = [flow for flow in record.flows if flow.kind == "udp"]
     if udp:
         parts.append(_udp(udp))
     return parts
@@ -32,27 +42,27 @@ def describe(record: Record) -> list[str]:
 def _wifi(cell: WifiRecord) -> str:
     rows = [
         [
-            station["name"] if way == "down" else "",
+            station.name if way == "down" else "",
             way,
-            tables.number(station["rate_mbit"], 1) if way == "down" else "",
-            _percent(station["airtime_share"], 1, "") if way == "down" else "",
-            tables.number(one["throughput_mbit"]),
-            tables.number(one["aggregate_frames"], 1),
-            *(tables.number(one[part][name] if part in one else None) for part, name in _TIMES_OF_WIFI),
-            str(one["retries"]),
-            str(sum(one["drops"].values())),
+            tables.number(station.rate_mbit, 1) if way == "down" else "",
+            _percent(station.airtime_share, 1, "") if way == "down" else "",
+            tables.number(one.throughput_mbit),
+            tables.number(one.aggregate_frames, 1),
+            *(tables.number(getattr(getattr(one, key), name, None)) for key, name in _TIMES_OF_WIFI),
+            str(one.retries),
+            str(sum(one.drops.values())),
         ]
-        for station in cell["stations"]
-        for way, one in (("down", station["down"]), ("up", station["up"]))
+        for station in cell.stations
+        for way, one in (("down", station.down), ("up", station.up))
     ]
     headers = [
         *("station", "way", "rate (Mbit/s)", "airtime (%)", "Mbit/s", "frames/aggregate"),
         *("queue mean (ms)", "p95", "hardware mean", "retries", "drops"),
     ]
-    jain = tables.number(cell["jain_airtime"], 3)
+    jain = tables.number(cell.jain_airtime, 3)
     medium = (
-        f"{cell['scheme']}: medium busy {100 * cell['busy']:.1f} %; {cell['transmissions']} transmissions, "
-        f"{cell['collisions']} of them in collisions; fairness of airtime (Jain) {jain}"
+        f"{cell.scheme}: medium busy {100 * cell.busy:.1f} %; {cell.transmissions} transmissions, "
+        f"{cell.collisions} of them in collisions; fairness of airtime (Jain) {jain}"
     )
     return tables.text(headers, rows, left=2) + "\n" + medium
 
@@ -64,12 +74,12 @@ def _percent(share: float | None, digits: int = 2, unit: str = " %") -> str:
 def _udp(flows: list[FlowRecord]) -> str:
     rows = [
         [
-            flow["name"],
-            flow["direction"],
-            tables.number(flow["goodput_mbit"]),
-            str(flow["sent"]),
-            str(flow["lost"]),
-            _percent(flow["loss"]),
+            flow.name,
+            flow.direction,
+            tables.number(flow.goodput_mbit),
+            str(flow.sent),
+            str(flow.lost),
+            _percent(or_null(flow.loss)),
         ]
         for flow in flows
     ]
@@ -81,13 +91,13 @@ def _voice(streams: list[ProbeRecord]) -> str:
 
     rows = [
         [
-            one["name"],
-            one["codec"],
-            one["direction"],
-            tables.number(one["base_delay_ms"]),
-            *(tables.number(one["delay_ms"][name]) for name in _DELAYS),
-            tables.number(one["jitter_ms"]),
-            _percent(one["lost"] / one["sent"] if one["sent"] else None),
+            one.name,
+            required(one.codec, "codec"),
+            one.direction,
+            tables.number(one.base_delay_ms),
+            *(tables.number(getattr(one.delay_ms, name)) for name in _DELAYS),
+            tables.number(or_null(one.jitter_ms)),
+            _percent(one.lost / one.sent if one.sent else None),
             tables.number(mos_of_stream(one)),
         ]
         for one in streams
@@ -103,14 +113,14 @@ def _voice(streams: list[ProbeRecord]) -> str:
 def _web(clients: list[WebRecord]) -> str:
     rows = [
         [
-            one["name"],
-            one["page"],
-            str(one["objects"]),
-            f"{one['bytes'] / 1e3:.0f}",
-            str(one["completed"]),
-            *(tables.number(one["time_s"][name], 3) for name in _TIMES),
-            str(sum(fetch["syn_retransmitted"] for fetch in one["fetches"])),
-            str(sum(fetch["dns_retried"] for fetch in one["fetches"])),
+            one.name,
+            one.page,
+            str(one.objects),
+            f"{one.bytes / 1e3:.0f}",
+            str(one.completed),
+            *(tables.number(getattr(one.time_s, name), 3) for name in _TIMES),
+            str(sum(fetch.syn_retransmitted for fetch in one.fetches)),
+            str(sum(fetch.dns_retried for fetch in one.fetches)),
         ]
         for one in clients
     ]
@@ -125,14 +135,14 @@ def _web(clients: list[WebRecord]) -> str:
 def _downloads(downloads: list[DownloadRecord]) -> str:
     rows = [
         [
-            one["name"],
-            one["direction"],
-            f"{one['bytes'] / 1e3:.0f}",
-            str(one["completed"]),
-            *(tables.number(None if (ms := one["fct_ms"][name]) is None else ms / 1e3, 3) for name in _TIMES),
-            tables.number(one["goodput_mbit"], 3),
-            str(one["retransmissions"]),
-            str(one["data_dropped"]),
+            one.name,
+            one.direction,
+            f"{one.bytes / 1e3:.0f}",
+            str(one.completed),
+            *(tables.number(None if (ms := getattr(one.fct_ms, name)) is None else ms / 1e3, 3) for name in _TIMES),
+            tables.number(one.goodput_mbit, 3),
+            str(one.retransmissions),
+            str(one.data_dropped),
         ]
         for one in downloads
     ]
@@ -144,19 +154,16 @@ def _downloads(downloads: list[DownloadRecord]) -> str:
     return tables.text(headers, rows, left=2)
 
 
-def _thin(flows: list[FlowRecord]) -> str:
+def _thin(flows: list[tuple[FlowRecord, WritesRecord]]) -> str:
     rows = [
         [
-            flow["name"],
-            flow["direction"],
-            str(flow["writes"]["count"]),
-            str(flow["writes"]["delivered"]),
-            *(
-                tables.number(flow["writes"]["delay_ms"][name] if flow["writes"]["delivered"] else None)
-                for name in _DELAYS
-            ),
+            flow.name,
+            flow.direction,
+            str(writes.count),
+            str(writes.delivered),
+            *(tables.number(getattr(writes.delay_ms, name) if writes.delivered else None) for name in _DELAYS),
         ]
-        for flow in flows
+        for flow, writes in flows
     ]
     headers = ["thin stream", "direction", "writes", "delivered", *(f"delay {name} (ms)" for name in _DELAYS)]
     return tables.text(headers, rows, left=2)

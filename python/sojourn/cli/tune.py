@@ -227,7 +227,7 @@ def _request(args: argparse.Namespace, metrics: tuple[str, ...], references: tup
     from sojourn.tune import loads
     from sojourn.tune.goals import METRICS, read_goal, read_objectives
     from sojourn.tune.search import Request
-    from sojourn.validate.units import seconds
+    from sojourn.units import seconds
 
     usual = [name for name in ("utilisation", "delay", "fct") if name in metrics]
     if args.goal is None and args.minimise is None:

@@ -21,10 +21,10 @@ DEFAULT_DURATION = "120s"
 def handle(args: argparse.Namespace) -> int:
     """Run it."""
     from sojourn.kernel.find import find
-    from sojourn.papers.kit.execute import Means
-    from sojourn.papers.kit.paper import Profile
     from sojourn.store.folder import ResultFolder, plan_name, write_file
     from sojourn.store.run_store import RunStore
+    from sojourn.study.paper import Profile
+    from sojourn.study.plan import Means
     from sojourn.validate import flusher, flusher_page
     from sojourn.validate.execute import spec_of
 

@@ -32,20 +32,22 @@ def check(scenario: str, runs: int) -> None:
 
 def describe(cell: WifiRecord) -> list[str]:
     """Return the airtime of each station, as debugfs' `airtime`, and the queues of each TID, as its `aqm`."""
-    return [_airtime(cell["stations"]), _aqm(cell["stations"])]
+    return [_airtime(cell.stations), _aqm(cell.stations)]
 
 
 def _airtime(stations: list[WifiStationRecord]) -> str:
     """Return times sent to and received from each station, its weight and deficits, and what its policies did."""
-    extras = [(key, header) for key, header in _EXTRAS if any(key in station for station in stations)]
+    extras = [
+        (key, header) for key, header in _EXTRAS if any(getattr(station, key) is not None for station in stations)
+    ]
     rows = [
         [
-            station["name"],
-            tables.number(station["airtime_tx_ms"], 1),
-            tables.number(station["airtime_rx_ms"], 1),
-            str(station["weight"]),
-            *(str(station["deficit_us"][name]) if "deficit_us" in station else "-" for name in _CATEGORIES),
-            *(str(station.get(key, "-")) for key, _ in extras),
+            station.name,
+            tables.number(station.airtime_tx_ms, 1),
+            tables.number(station.airtime_rx_ms, 1),
+            str(station.weight),
+            *(str(station.deficit_us[name]) if station.deficit_us is not None else "-" for name in _CATEGORIES),
+            *("-" if (value := getattr(station, key)) is None else str(value) for key, _ in extras),
         ]
         for station in stations
     ]
@@ -56,8 +58,8 @@ def _airtime(stations: list[WifiStationRecord]) -> str:
 def _aqm(stations: list[WifiStationRecord]) -> str:
     """Return the counters of each traffic identifier that had packets."""
     rows = [
-        [station["name"], one["direction"], str(one["tid"]), *(str(one[name]) for name in _AQM)]
+        [station.name, one.direction, str(one.tid), *(str(getattr(one, name)) for name in _AQM)]
         for station in stations
-        for one in station["tids"]
+        for one in station.tids
     ]
     return tables.text(["station", "way", "TID", *(name.replace("_", " ") for name in _AQM)], rows, left=2)

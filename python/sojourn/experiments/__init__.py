@@ -91,7 +91,12 @@ BUILT_IN: dict[str, Experiment] = {
             build=hosts.build,
             options=hosts.Options,
         ),
-        Experiment(name="voip", summary="a G.711 voice stream runs up beside one TCP flow up", build=voip.build),
+        Experiment(
+            name="voip",
+            summary="a G.711 voice stream runs up beside TCP flows, by default one up (--flows-up, --flows-down)",
+            build=voip.build,
+            options=voip.VoipOptions,
+        ),
         Experiment(
             name="voip_rrul", summary="a G.711 voice stream runs up beside the RRUL test", build=voip.build_rrul
         ),

@@ -6,14 +6,26 @@ same direction or with the real-time response under load test.
 
 from __future__ import annotations
 
-from sojourn.experiments import rrul
-from sojourn.experiments.options import Options, scenario
+from dataclasses import dataclass
+
+from sojourn.experiments import options, rrul
+from sojourn.experiments.bulk import MOST_FLOWS
+from sojourn.experiments.options import Options, option, scenario
 from sojourn.scenario import Probe, Scenario
 
 
-def build(options: Options) -> Scenario:
-    """Return the scenario of voice beside one flow up."""
-    return scenario("voip", options, flows_up=1, flows_down=0, probes=(voice(),))
+@dataclass(frozen=True, slots=True, kw_only=True)
+class VoipOptions(options.Options):
+    """The numbers of flows beside the voice stream, too."""
+
+    flows_up: int = option(1, "number of TCP flows up", range=(0, MOST_FLOWS))
+    flows_down: int = option(0, "number of TCP flows down", range=(0, MOST_FLOWS))
+
+
+def build(options: VoipOptions) -> Scenario:
+    """Return the scenario of voice beside bulk flows, by default one up."""
+    flows_up, flows_down = options.flows_up, options.flows_down
+    return scenario("voip", options, flows_up=flows_up, flows_down=flows_down, probes=(voice(),))
 
 
 def build_rrul(options: Options) -> Scenario:

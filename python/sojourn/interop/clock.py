@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
 
-from sojourn.interop.canonical import seconds
+from sojourn.units import exact_seconds
 
 #: Flent's tests begin and end with so many seconds without TCP traffic (its `DELAY`).
 DELAY_S = 5.0
@@ -26,4 +26,4 @@ def window_begins(seed: int) -> datetime:
 def epoch_ns(scenario: dict[str, object]) -> int:
     """Return the nanoseconds from 1970 to the beginning of a simulation, `lead` before its measured window."""
     whole = round(window_begins(int(str(scenario["seed"]))).timestamp())
-    return whole * 1_000_000_000 - int(seconds(str(scenario["lead"])) * 1_000_000_000)
+    return whole * 1_000_000_000 - int(exact_seconds(str(scenario["lead"])) * 1_000_000_000)

@@ -20,10 +20,10 @@ from pathlib import Path, PurePosixPath
 from typing import IO, NoReturn
 
 from sojourn import bounded
+from sojourn.bounded import shown
 from sojourn.errors import ParamError, SojournError
 from sojourn.kernel.cache import version_key
 from sojourn.progress import progress_bar
-from sojourn.shape import shown
 
 #: Where Debian and Ubuntu put the packages `linux-source-*`.
 SOURCES = Path("/usr/src")

@@ -15,10 +15,10 @@ from itertools import islice
 from pathlib import Path, PurePosixPath
 from typing import NoReturn
 
+from sojourn.bounded import shown
 from sojourn.errors import SojournError
 from sojourn.kernel import source
 from sojourn.progress import progress_bar
-from sojourn.shape import shown
 
 #: What a build in the folder leaves there; a second build elsewhere would use it.
 _BUILT = (".config", "include/config", "include/generated", "arch/um/include/generated")

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Literal, NamedTuple
+from typing import Literal
 
 from sojourn import _native
 from sojourn.errors import ParamError
 from sojourn.scenario import Flow, Scenario, Tcp
+from sojourn.study.cell import Axes, Cell
 
 #: Bytes that a packet takes of a buffer that counts bytes, as `tc` users divide.
 PACKET_BYTES = 1500
@@ -67,86 +68,68 @@ BUFFERED = frozenset({"fifo", "codel", "fq_codel", "fq_codel_l4s"})
 PRAGUE_VERSION = "0.6"
 
 
-class Cell(NamedTuple):
-    """Flows of one sender beside flows of another.
+#: Two senders, keys of `SENDERS`, of which the first is L4S's in most maps. The bottleneck, a key of `BOTTLENECKS`,
+#: and its rate. The base round-trip times of both sides. The multiples of time at which the link serves in bursts, 0
+#: for all the time. The buffer in products of the rate and the longer RTT, where the bottleneck has no limit of its
+#: own. How many flows each side has. A cell also has its `pair`, as the command line names it.
+CELLS = Axes(
+    "l4s",
+    "classic",
+    "bottleneck",
+    rate_mbit=100.0,
+    l4s_rtt_ms=20.0,
+    classic_rtt_ms=20.0,
+    interval_ms=0.0,
+    buffer_bdp=2.0,
+    l4s_flows=1,
+    classic_flows=1,
+    derived={"pair": lambda cell: f"{cell.l4s}/{cell.classic}"},
+)
 
-    Attributes
-    ----------
-    l4s, classic
-        The two senders, keys of `SENDERS`. The first is L4S's in most maps.
-    bottleneck
-        A key of `BOTTLENECKS`.
-    rate_mbit
-        Of the bottleneck.
-    l4s_rtt_ms, classic_rtt_ms
-        Base round-trip time of each side.
-    interval_ms
-        The link serves in bursts, at multiples of this; 0 for all the time.
-    buffer_bdp
-        The buffer in products of the rate and the longer RTT, where the bottleneck has no limit of its own.
-    l4s_flows, classic_flows
-        How many flows each side has.
-    """
 
-    l4s: str
-    classic: str
-    bottleneck: str
-    rate_mbit: float = 100.0
-    l4s_rtt_ms: float = 20.0
-    classic_rtt_ms: float = 20.0
-    interval_ms: float = 0.0
-    buffer_bdp: float = 2.0
-    l4s_flows: int = 1
-    classic_flows: int = 1
+def qdisc(cell: Cell) -> str:
+    """Return the discipline of a cell as `tc` spells it."""
+    size = cell.buffer_bdp * cell.rate_mbit * 1e3 * max(cell.l4s_rtt_ms, cell.classic_rtt_ms) / 8
+    packets = max(FEWEST_PACKETS, round(size / PACKET_BYTES))
+    return BOTTLENECKS[cell.bottleneck].format(packets=packets, bytes=packets * PACKET_BYTES)
 
-    @property
-    def pair(self) -> str:
-        """The senders, as the command line names them."""
-        return f"{self.l4s}/{self.classic}"
 
-    def qdisc(self) -> str:
-        """Return the discipline as `tc` spells it."""
-        size = self.buffer_bdp * self.rate_mbit * 1e3 * max(self.l4s_rtt_ms, self.classic_rtt_ms) / 8
-        packets = max(FEWEST_PACKETS, round(size / PACKET_BYTES))
-        return BOTTLENECKS[self.bottleneck].format(packets=packets, bytes=packets * PACKET_BYTES)
-
-    def scenario(self, *, duration: str, seed: int) -> Scenario:
-        """Return the scenario of the cell: all flows upload, from the start of the measured window on."""
-        sides = (
-            ("l4s", SENDERS[self.l4s], self.l4s_flows, self.l4s_rtt_ms),
-            ("classic", SENDERS[self.classic], self.classic_flows, self.classic_rtt_ms),
-        )
-        flows = tuple(
-            Flow(
-                name=f"{side}_{place}",
-                direction="up",
-                congestion_control=sender.control,
-                ecn=sender.ecn,
-                rtt=f"{rtt_ms:g}ms",
-            )
-            for side, sender, number, rtt_ms in sides
-            for place in range(1, number + 1)
-        )
-        rtt_ms = max(self.l4s_rtt_ms, self.classic_rtt_ms)
-        tcp = Tcp(receive_window=RECEIVE_WINDOW)
-        if any(sender.ecn_low for _, sender, _, _ in sides):
-            # Each flow says itself which ECN it has.
-            tcp = replace(tcp, ecn="accecn", ecn_low=True)
-        return Scenario(
-            experiment="l4s_map",
-            duration=duration,
-            lead="0s",
-            up=f"{self.rate_mbit:g}mbit",
-            # Acknowledgements meet no queue.
-            down=f"{2 * self.rate_mbit:g}mbit",
+def scenario(cell: Cell, *, duration: str, seed: int) -> Scenario:
+    """Return the scenario of a cell: all flows upload, from the start of the measured window on."""
+    sides = (
+        ("l4s", SENDERS[cell.l4s], cell.l4s_flows, cell.l4s_rtt_ms),
+        ("classic", SENDERS[cell.classic], cell.classic_flows, cell.classic_rtt_ms),
+    )
+    flows = tuple(
+        Flow(
+            name=f"{side}_{number}",
+            direction="up",
+            congestion_control=sender.control,
+            ecn=sender.ecn,
             rtt=f"{rtt_ms:g}ms",
-            qdisc_up=self.qdisc(),
-            qdisc_down="pfifo limit 10000",
-            service_interval_up=f"{self.interval_ms:g}ms",
-            tcp=tcp,
-            flows=flows,
-            seed=seed,
         )
+        for side, sender, flows, rtt_ms in sides
+        for number in range(1, flows + 1)
+    )
+    tcp = Tcp(receive_window=RECEIVE_WINDOW)
+    if any(sender.ecn_low for _, sender, _, _ in sides):
+        # Each flow says itself which ECN it has.
+        tcp = replace(tcp, ecn="accecn", ecn_low=True)
+    return Scenario(
+        experiment="l4s_map",
+        duration=duration,
+        lead="0s",
+        up=f"{cell.rate_mbit:g}mbit",
+        # Acknowledgements meet no queue.
+        down=f"{2 * cell.rate_mbit:g}mbit",
+        rtt=f"{max(cell.l4s_rtt_ms, cell.classic_rtt_ms):g}ms",
+        qdisc_up=qdisc(cell),
+        qdisc_down="pfifo limit 10000",
+        service_interval_up=f"{cell.interval_ms:g}ms",
+        tcp=tcp,
+        flows=flows,
+        seed=seed,
+    )
 
 
 def read_pair(text: str) -> tuple[str, str]:

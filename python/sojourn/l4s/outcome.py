@@ -6,9 +6,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from sojourn.l4s.cells import Cell
+from sojourn.schema import required
 from sojourn.stats import Interval, mean_interval
 from sojourn.store.run import Run
+from sojourn.study.cell import Cell, Observation
 
 #: An L4S flow and a classic one get along if neither has more than this many times the other's goodput.
 ALIKE = 2.0
@@ -35,16 +36,15 @@ VERDICTS = (
 )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Observation:
-    """What is kept of a run.
+def observe(cell: Cell, run: Run) -> Observation:
+    """Return what is kept of a run, whose first flows are those of the L4S side.
 
-    Attributes
-    ----------
-    seed
-        Of the run.
+    The values of the observation:
+
     l4s_mbit, classic_mbit
         Goodput of a flow of each side, the mean over the side's flows, Mbit/s.
+    share
+        What an L4S flow has of what it and a classic one have together, per cent; 50 is alike.
     l4s_queue_ms, classic_queue_ms
         Mean time in the bottleneck's queue of a side's packets, over its flows, ms.
     utilisation
@@ -54,40 +54,24 @@ class Observation:
     marks
         Of the bottleneck.
     """
-
-    seed: int
-    l4s_mbit: float
-    classic_mbit: float
-    l4s_queue_ms: float | None
-    classic_queue_ms: float | None
-    utilisation: float
-    retransmissions: int
-    marks: int
-
-    @property
-    def share(self) -> float:
-        """What an L4S flow has of what it and a classic one have together, per cent; 50 is alike."""
-        both = self.l4s_mbit + self.classic_mbit
-        return 100 * self.l4s_mbit / both if both else 50.0
-
-
-def observe(cell: Cell, run: Run) -> Observation:
-    """Return what is kept of a run, whose first flows are those of the L4S side."""
-    flows = run.record["flows"]
+    flows = run.record.flows
     sides = flows[: cell.l4s_flows], flows[cell.l4s_flows :]
-    mbit = [sum(one["goodput_mbit"] for one in side) / len(side) for side in sides]
-    waits = [[one["sojourn_ms"]["mean"] for one in side if one["sojourn_ms"]["mean"] is not None] for side in sides]
+    mbit = [sum(one.goodput_mbit for one in side) / len(side) for side in sides]
+    waits = [
+        [wait for one in side if (wait := required(one.sojourn_ms, "sojourn_ms").mean) is not None] for side in sides
+    ]
     queue = [sum(each) / len(each) if each else None for each in waits]
-    bottleneck = run.record["bottleneck"]["up"]
+    bottleneck = run.record.bottleneck["up"]
     return Observation(
         seed=run.seed,
         l4s_mbit=mbit[0],
         classic_mbit=mbit[1],
+        share=100 * mbit[0] / sum(mbit) if sum(mbit) else 50.0,
         l4s_queue_ms=queue[0],
         classic_queue_ms=queue[1],
-        utilisation=sum(one["goodput_mbit"] for one in flows) / cell.rate_mbit,
-        retransmissions=sum(one["retransmissions"] for one in flows),
-        marks=bottleneck["marks"],
+        utilisation=sum(one.goodput_mbit for one in flows) / cell.rate_mbit,
+        retransmissions=sum(one.retransmissions for one in flows),
+        marks=bottleneck.marks,
     )
 
 

@@ -5,11 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 from functools import partial
 from itertools import product
 
 from sojourn.errors import ParamError
-from sojourn.l4s.cells import BOTTLENECKS, BUFFERED, Cell
+from sojourn.l4s.cells import BOTTLENECKS, BUFFERED, CELLS
+from sojourn.study.cell import Cell
+from sojourn.units import RATES, TIMES
 
 #: The point that all planes go through: the rate and RTT of an access line to a near server.
 RATE_MBIT, RTT_MS, INTERVAL_MS, BUFFER_BDP = 100.0, 20.0, 0.0, 2.0
@@ -34,7 +37,7 @@ class Axis:
     read: Callable[[str], float]
 
 
-_UNITS = {"kbit": 1e-3, "mbit": 1.0, "gbit": 1e3, "us": 1e-3, "ms": 1.0, "s": 1e3, "bdp": 1.0, "": 1.0}
+_UNITS = TIMES | RATES | {"bdp": Decimal(1), "": Decimal(1)}
 
 
 def _number(text: str, *, units: Sequence[str], least: float, most: float, whole: bool = False) -> float:
@@ -44,7 +47,8 @@ def _number(text: str, *, units: Sequence[str], least: float, most: float, whole
     rule += f" with {' or '.join(unit for unit in units if unit)}" if any(units) else ""
     if found is None or found[2] not in units:
         raise ValueError(rule)
-    value = float(found[1]) * _UNITS[found[2]] / _UNITS[units[0]]
+    # A number without a unit is in the first of them.
+    value = float(Decimal(found[1]) * _UNITS[found[2] or units[0]] / _UNITS[units[0]])
     if not least <= value <= most or (whole and value != int(value)):
         raise ValueError(rule)
     return value
@@ -116,13 +120,13 @@ class Plan:
         along, up = PLANES[plane]
         if "buffer" in (along, up) and bottleneck not in BUFFERED:
             return {}
-        base = Cell(*pair, bottleneck, RATE_MBIT, RTT_MS, RTT_MS, INTERVAL_MS, BUFFER_BDP)
+        base = CELLS(*pair, bottleneck, RATE_MBIT, RTT_MS, RTT_MS, INTERVAL_MS, BUFFER_BDP)
         found = {}
         for x, y in product(self.values[along], self.values[up]):
             cell = base
             for axis, value in ((along, x), (up, y)):
                 kind = int if axis.endswith("flows") else float
-                cell = Cell(**{**cell._asdict(), **{name: kind(value) for name in FIELDS[axis]}})
+                cell = cell.replaced(**{name: kind(value) for name in FIELDS[axis]})
             found[x, y] = cell
         return found
 

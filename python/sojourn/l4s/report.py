@@ -9,10 +9,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from sojourn import tables
-from sojourn.l4s.cells import BOTTLENECKS, BUFFERED, FEWEST_PACKETS, PACKET_BYTES, SENDERS, Cell
+from sojourn.l4s.cells import BOTTLENECKS, BUFFERED, FEWEST_PACKETS, PACKET_BYTES, SENDERS, qdisc
 from sojourn.l4s.outcome import ALIKE, FILLED, SIDES, STARVES, VERDICTS, Found, by_verdict
 from sojourn.l4s.planes import AXES, PLANES, Plan
 from sojourn.l4s.rules import rule
+from sojourn.study.cell import Cell
 
 FORMAT = "sojourn-l4s-map/1"
 
@@ -31,7 +32,7 @@ def rows(found: Iterable[Found]) -> list[dict[str, Any]]:
     """Return a row for each cell: what map.csv and map.json hold. Shares are per cent, queues ms, goodput Mbit/s."""
     made = []
     for one in found:
-        row: dict[str, Any] = {**one.cell._asdict(), "qdisc": one.cell.qdisc(), "verdict": one.verdict}
+        row: dict[str, Any] = {**one.cell.settings, "qdisc": qdisc(one.cell), "verdict": one.verdict}
         row |= {"share": one.share.value, "share_low": one.share.low, "share_high": one.share.high}
         for name in ("l4s_mbit", "classic_mbit", "l4s_queue_ms", "classic_queue_ms", "utilisation"):
             row[name] = one.mean(name)

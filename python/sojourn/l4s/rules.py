@@ -6,8 +6,9 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from sojourn.l4s.cells import SENDERS, Cell
+from sojourn.l4s.cells import SENDERS
 from sojourn.l4s.outcome import ALIKE, STARVES, Found, Side
+from sojourn.study.cell import Cell
 
 #: What a bound can be of: its name, its unit, and where it is read.
 FEATURES: dict[str, tuple[str, Callable[[Cell], float]]] = {

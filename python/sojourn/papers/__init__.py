@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import lru_cache
 
-from sojourn.papers.kit.paper import Paper, read
+from sojourn.study.paper import Paper, read
 
 #: A line for each paper: its folder, whose name with hyphens is what one types.
 FOLDERS = (

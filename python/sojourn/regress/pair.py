@@ -9,12 +9,14 @@ from pathlib import Path
 from typing import Any
 
 from sojourn.kernel.cache import LINUX
+from sojourn.record import Record
 from sojourn.regress import quantities, verdict
 from sojourn.regress.measure import Measure
 from sojourn.regress.quantities import Quantity
 from sojourn.regress.threshold import Threshold
 from sojourn.regress.verdict import Verdict
 from sojourn.scenario import Scenario
+from sojourn.schema import required
 from sojourn.stats import Interval, mean_interval
 from sojourn.store.run import Run
 
@@ -185,7 +187,7 @@ def compare(
     )
     one, other = cells[0].first[0].record, cells[0].second[0].record
     return Pair(
-        experiment=one["experiment"],
+        experiment=one.experiment,
         command=command,
         kernels=kernels,
         releases=(release(one), release(other)),
@@ -196,9 +198,9 @@ def compare(
     )
 
 
-def release(record: Any) -> str:
+def release(record: Record) -> str:
     """Return what `uname -r` said in the kernel of a record."""
-    return str(record["kernel"]["release"])
+    return required(record.kernel, "kernel").release
 
 
 def _short(name: str) -> str:

@@ -65,7 +65,7 @@ class Section:
 
 def directions_of(cells: tuple[Cell, ...]) -> tuple[str, ...]:
     """Return which directions a plot of these cells shows: one if the link and its traffic are symmetric."""
-    scenario = cells[0].runs[0].record["scenario"]
+    scenario = cells[0].runs[0].record.scenario
     loaded = [
         direction for direction in ("up", "down") if any(flow["direction"] == direction for flow in scenario["flows"])
     ]
@@ -78,13 +78,13 @@ def directions_of(cells: tuple[Cell, ...]) -> tuple[str, ...]:
 
 def cell_is_symmetric(cell: Cell) -> bool:
     """Tell whether both directions have the same discipline."""
-    scenario = cell.runs[0].record["scenario"]
+    scenario = cell.runs[0].record.scenario
     return bool(scenario["qdisc_up"] == scenario["qdisc_down"])
 
 
 def link_title(cell: Cell) -> str:
     """Return what was run, apart from the discipline."""
-    scenario = cell.runs[0].record["scenario"]
+    scenario = cell.runs[0].record.scenario
     return f"{scenario['experiment']}, {link_words(cell.link)}, RTT {scenario['rtt']}"
 
 
@@ -219,17 +219,17 @@ def _figure_number(name: str) -> str:
 
 def _facts(results: Results) -> list[tuple[str, str]]:
     records = [run.record for cell in results.comparison.cells for run in cell.runs]
-    scenario = records[0]["scenario"]
-    seeds = sorted({record["seed"] for record in records})
-    simulated = sum(record["cost"]["sim_s"] for record in records)
-    packets = sum(record["cost"]["packets"] for record in records)
+    scenario = records[0].scenario
+    seeds = sorted({record.seed for record in records})
+    simulated = sum(record.cost.sim_s for record in records)
+    packets = sum(record.cost.packets for record in records)
     return [
         ("command", results.command),
         ("experiment", f"{scenario['experiment']}, {scenario['duration']} measured, RTT {scenario['rtt']}"),
         ("runs", f"{len(records)}, seeds {seeds[0]} to {seeds[-1]}" if len(seeds) > 1 else f"{len(records)}"),
         ("simulated", f"{simulated / 60:.0f} minutes, {packets / 1e6:.1f} million packets"),
-        ("back end", str(records[0]["backend"])),
-        ("versions", f"sojourn {__version__} (code {records[0]['code_version']}), Python {platform.python_version()}"),
+        ("back end", str(records[0].backend)),
+        ("versions", f"sojourn {__version__} (code {records[0].code_version}), Python {platform.python_version()}"),
     ]
 
 
@@ -238,5 +238,5 @@ def _scenarios(comparison: Comparison) -> list[tuple[str, str]]:
     for link in links(comparison.cells):
         cell = next(cell for cell in comparison.cells if cell.link == link)
         name = f"{link_words(link)}, {cell.qdisc}, seed {cell.runs[0].seed}"
-        shown.append((name, json.dumps(cell.runs[0].record["scenario"], indent=2)))
+        shown.append((name, json.dumps(cell.runs[0].record.scenario, indent=2)))
     return shown

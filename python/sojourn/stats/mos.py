@@ -14,11 +14,11 @@ to the MOS, which runs from 1 to 4.5.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 from sojourn.errors import ParamError
+from sojourn.record import ProbeRecord
+from sojourn.schema import or_null, required
 
 # Default values of the E-model; names as in G.107 table 3, values in dB or dBm0p.
 _SLR, _RLR = 8.0, 2.0
@@ -69,18 +69,19 @@ def effective_delay_ms(delay_ms: float, ipdv_ms: float) -> float:
     return delay_ms + 2.0 * ipdv_ms
 
 
-def mos_of_stream(stream: Mapping[str, Any]) -> float | None:
+def mos_of_stream(stream: ProbeRecord) -> float | None:
     """Return the score of a voice stream of a record by `mos_g107`, fed as Flent does (`effective_delay_ms`).
 
     `None` for a codec that the model has no factors for, or if nothing was sent. Of a stream of which nothing arrived
     it is 1, the worst.
     """
-    if stream["codec"] not in CODECS or not stream["sent"]:
+    if stream.codec is None or stream.codec not in CODECS or not stream.sent:
         return None
-    if stream["lost"] == stream["sent"]:
+    if stream.lost == stream.sent:
         return 1.0
-    delay = effective_delay_ms(stream["delay_ms"]["mean"], stream["ipdv_ms"] or 0.0)
-    return mos_g107(delay, stream["lost"] / stream["sent"], codec=stream["codec"])
+    delay = required(stream.delay_ms, "delay_ms")
+    felt = effective_delay_ms(required(delay.mean, "delay_ms.mean"), or_null(stream.ipdv_ms) or 0.0)
+    return mos_g107(felt, stream.lost / stream.sent, codec=stream.codec)
 
 
 def mos_g107(delay_ms: float, loss: float, *, codec: str | Codec = "g711") -> float:

@@ -93,7 +93,7 @@ def course(runs: Sequence[Samples], *, start_s: float = -5.0, end_s: float = WIN
     Parameters
     ----------
     runs
-        The samples of each run's probes: `record["series"]["rtt"]` with `(t_s, rtt_ms)` for each probe.
+        The samples of each run's probes: `record.series.rtt`, as `(t_s, rtt_ms)` for each probe.
     start_s, end_s, bin_s
         The grid; `start_s` and `end_s` must be multiples of `bin_s`.
 

@@ -1,6 +1,6 @@
 """Where runs are kept, and the frames made of them: from the files of one run up to a folder of results.
 
-Each file needs only those before it: `record_shape` (what a record must look like), `frames` (a record as frames),
+Each file needs only those before it: `record_shape` (how the keys of a record fit together), `frames` (frames of it),
 `run` (one run), `cell` (its repeats), `metrics` (their metrics), `comparison` (cells side by side), `series_file` and
 `head` (the files of a stored run), `stored_run`, `run_files` (writing them), `run_store` (many runs), `folder` (what is
 written and replaced) and `index` (results that are read again). Nothing is loaded here:

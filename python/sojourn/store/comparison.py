@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+import msgspec
+
 from sojourn.store.cell import Cell
 
 if TYPE_CHECKING:
@@ -55,7 +57,7 @@ class Comparison:
         body = {
             "format": "sojourn-compare/1",
             "experiment": self.experiment,
-            "backend": first["backend"],
+            "backend": first.backend,
             "seeds": [run.seed for run in self.cells[0].runs],
             "disciplines": [self._discipline(cell) for cell in self.cells],
             "differences": self.pairs.drop("link").to_dicts(),
@@ -66,12 +68,12 @@ class Comparison:
         from sojourn.frame_library import pl
 
         rows = self.summary.filter((pl.col("qdisc") == cell.qdisc) & (pl.col("link") == cell.link))
-        scenario = cell.runs[0].record["scenario"]
+        scenario = cell.runs[0].record.scenario
         return {
             "qdisc": cell.qdisc,
             "link": cell.link,
             "qdisc_up": scenario["qdisc_up"],
             "qdisc_down": scenario["qdisc_down"],
             "summary": {row.pop("metric"): row for row in rows.drop("link", "qdisc").to_dicts()},
-            "runs": [{"seed": run.seed, "summary": run.summary} for run in cell.runs],
+            "runs": [{"seed": run.seed, "summary": msgspec.to_builtins(run.summary)} for run in cell.runs],
         }

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any, cast
+from collections.abc import Sequence
+
+from msgspec import to_builtins
+from msgspec.structs import asdict
 
 from sojourn.frame_library import pl
 from sojourn.record import Record
@@ -70,35 +72,31 @@ def series(record: Record) -> pl.DataFrame:
     `links_packets` of each link. A UDP flow has no `cwnd_segments`. Beside a flusher each TCP flow has
     `flusher_path_rtt_ms` and what else the record's `series.flusher` holds.
     """
-    stored = record["series"]
-    by_name = cast("Mapping[str, Any]", stored)
-    direction = {"up": "up", "down": "down"} | {flow["name"]: flow["direction"] for flow in record["flows"]}
+    stored = record.series
+    direction = {"up": "up", "down": "down"} | {flow.name: flow.direction for flow in record.flows}
     parts = [
-        _part(stored["t_s"], metric, name, direction.get(name), values)
+        _part(stored.t_s, metric, name, direction.get(name), values)
         for metric in BINNED
-        for name, values in by_name[metric].items()
+        for name, values in getattr(stored, metric).items()
     ]
+    parts += [_part(stored.t_s, "airtime_ms", name, None, values) for name, values in (stored.airtime_ms or {}).items()]
     parts += [
-        _part(stored["t_s"], "airtime_ms", name, None, values) for name, values in stored.get("airtime_ms", {}).items()
+        _part(stored.t_s, f"links_{metric}", name, None, values)
+        for name, link in (stored.links or {}).items()
+        for metric, values in asdict(link).items()
     ]
+    parts += [_part(probe.t_s, "rtt_ms", name, None, probe.rtt_ms) for name, probe in stored.rtt.items()]
+    direction |= {probe.name: probe.direction for probe in record.probes if probe.kind == "voip"}
     parts += [
-        _part(stored["t_s"], f"links_{metric}", name, None, values)
-        for name, link in stored.get("links", {}).items()
-        for metric, values in cast("Mapping[str, Any]", link).items()
-    ]
-    parts += [_part(probe["t_s"], "rtt_ms", name, None, probe["rtt_ms"]) for name, probe in stored["rtt"].items()]
-    direction |= {
-        probe["name"]: probe["direction"] for probe in record.get("probes", []) if probe.get("kind") == "voip"
-    }
-    parts += [
-        _part(voice["t_s"], f"voip_{key}", name, direction.get(name), voice[key])
-        for name, voice in stored.get("voip", {}).items()
+        _part(voice.t_s, f"voip_{key}", name, direction.get(name), getattr(voice, key))
+        for name, voice in stored.voip.items()
         for key in ("delay_ms", "max_ms", "sent", "lost")
     ]
     parts += [
-        _part(stored["t_s"], f"flusher_{key}", name, direction.get(name), values)
-        for name, flow in stored.get("flusher", {}).items()
-        for key, values in cast("Mapping[str, Any]", flow).items()
+        _part(stored.t_s, f"flusher_{key}", name, direction.get(name), values)
+        for name, flow in (stored.flusher or {}).items()
+        for key, values in asdict(flow).items()
+        if values is not None
     ]
     return pl.concat(parts) if parts else pl.DataFrame(schema=SERIES_SCHEMA)
 
@@ -109,12 +107,13 @@ def flows(record: Record) -> pl.DataFrame:
     `client` and `server` are the numbers of its hosts, and `dscp` is the code point of its packets. The columns of ECN
     are null of a flow that does not want it, and what a kernel does not count is null there.
     """
-    said = {flow["name"]: flow for flow in record["scenario"].get("flows", [])}
+    said = {flow["name"]: flow for flow in record.scenario.get("flows", [])}
     rows = [
-        {**flow, "sojourn_mean_ms": flow.get("sojourn_ms", {}).get("mean")}
-        | {key: said.get(flow["name"], {}).get(key, default) for key, default in _IDENTITY.items()}
-        | {f"ecn_{name}": value for name, value in flow.get("ecn", {}).items()}
-        for flow in record["flows"]
+        to_builtins(flow)
+        | {"sojourn_mean_ms": None if flow.sojourn_ms is None else flow.sojourn_ms.mean}
+        | {key: said.get(flow.name, {}).get(key, default) for key, default in _IDENTITY.items()}
+        | {f"ecn_{name}": value for name, value in to_builtins(flow.ecn or {}).items()}
+        for flow in record.flows
     ]
     return pl.DataFrame([{name: row.get(name) for name in FLOW_SCHEMA} for row in rows], schema=FLOW_SCHEMA)
 
@@ -128,16 +127,16 @@ def drops(record: Record) -> pl.DataFrame:
     """
     rows = [
         {"direction": way, "by": "reason", "name": reason, "packet": "any", "packets": count}
-        | {"first_s": end.get("first_drop_s", {}).get(reason)}
-        for way, end in record["bottleneck"].items()
-        for reason, count in end["drops"].items()
+        | {"first_s": end.first_drop_s.get(reason)}
+        for way, end in record.bottleneck.items()
+        for reason, count in end.drops.items()
     ]
-    for flow in record["flows"]:
-        if flow["kind"] == "tcp":
-            way = flow["direction"]
-            counts = ((way, "data", flow["data_dropped"]), (_OPPOSITE[way], "ack", flow["acks_dropped"]))
+    for flow in record.flows:
+        if flow.kind == "tcp":
+            way = flow.direction
+            counts = ((way, "data", flow.data_dropped), (_OPPOSITE[way], "ack", flow.acks_dropped))
             rows += [
-                {"direction": to, "by": "flow", "name": flow["name"], "packet": packet, "packets": count}
+                {"direction": to, "by": "flow", "name": flow.name, "packet": packet, "packets": count}
                 for to, packet, count in counts
             ]
     return pl.DataFrame(rows, schema=DROP_SCHEMA)

@@ -2,65 +2,38 @@
 
 from __future__ import annotations
 
-from collections.abc import ItemsView, Iterator, ValuesView
-from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, NoReturn, cast
+from typing import Any, NoReturn
 
+from sojourn import bounded, schema
 from sojourn.errors import SojournError
 from sojourn.record import Record, SeriesRecord
-from sojourn.store.run import check_format
+from sojourn.store import measured, record_shape
+from sojourn.store.run import RUN_FORMAT
 
 
-@dataclass(frozen=True, kw_only=True)
-class Head:
-    """What `run.json` of a stored run holds: the record, and how to put its series back."""
+class StoredRecord(Record, frozen=True, kw_only=True, dict=True, gc=True):
+    """A record whose series are read when they are asked for, and how to put them back."""
 
-    record: Record
-    stored: dict[str, Any]
+    stored: record_shape.Stored
+    series: Any = None
 
 
-class _Record(dict[str, Any]):
-    """A record whose series are read when they are asked for."""
+def _series(record: StoredRecord) -> SeriesRecord:
+    return record_series(record.__dict__["folder"])
 
-    def __init__(self, head: dict[str, Any], folder: Path) -> None:
-        super().__init__(head)
-        self._folder = folder
 
-    def __getitem__(self, key: str) -> Any:
-        if key == "series":
-            return record_series(self._folder)
-        return super().__getitem__(key)
-
-    def __iter__(self) -> Iterator[str]:
-        return super().__iter__()
-
-    def get(self, key: str, default: Any = None) -> Any:
-        return self[key] if super().__contains__(key) else default
-
-    def items(self) -> ItemsView[str, Any]:  # type: ignore[override]
-        return ItemsView(self)
-
-    def values(self) -> ValuesView[Any]:  # type: ignore[override]
-        return ValuesView(self)
-
-    def copy(self) -> dict[str, Any]:
-        return {key: self[key] for key in self}
-
-    def __eq__(self, other: object) -> bool:
-        return self.copy() == other
-
-    __hash__ = None
+StoredRecord.series = property(_series)
 
 
 @lru_cache(maxsize=32)
-def read_head(folder: Path) -> Head:
+def read_head(folder: Path) -> StoredRecord:
     """Return what `load_head` returns. The last few that were read are kept at hand."""
     return load_head(folder)
 
 
-def load_head(folder: Path) -> Head:
+def load_head(folder: Path) -> StoredRecord:
     """Return what `run.json` of a stored run holds.
 
     Raises
@@ -68,8 +41,6 @@ def load_head(folder: Path) -> Head:
     SojournError
         If the run is not whole.
     """
-    from sojourn import bounded
-    from sojourn.store import measured, record_shape
 
     def broken(why: str) -> NoReturn:
         message = f"run {folder} is not whole: {why}; move it away to have it run again"
@@ -85,22 +56,19 @@ def load_head(folder: Path) -> Head:
         broken(f"series.parquet: {error.strerror or error}")
     except SojournError as error:
         broken(str(error))
-    plain = bounded.parse_json(text, lambda why: broken(f"run.json {why.removeprefix('it ')}"))
-    if not isinstance(plain, dict) or "stored" not in plain:
-        broken("run.json is not the record of a stored run")
-    check_format(plain, str(folder / "run.json"))
-    stored = plain.pop("stored")
     try:
-        record_shape.check_stored(stored)
-        record_shape.check_head(plain)
-    except ValueError as error:
+        record = schema.decode(
+            text, StoredRecord, lambda why: broken(f"run.json {why.removeprefix('it ')}"), RUN_FORMAT
+        )
+        record_shape.check_stored(record.stored)
+        record_shape.check_head(record, broken)
+    except schema.Misfit as error:
         broken(f"of run.json {error}")
-    if size != stored["bytes"]:
-        broken(f"series.parquet has {size} bytes, but must have {stored['bytes']}")
-    measured.settle(plain)
-    cost = plain.pop("cost", None)
-    plain |= {"series": None, "cost": cost}
-    return Head(record=cast("Record", _Record(plain, folder)), stored=stored)
+    if size != record.stored.bytes:
+        broken(f"series.parquet has {size} bytes, but must have {record.stored.bytes}")
+    measured.settle(record)
+    record.__dict__["folder"] = folder
+    return record
 
 
 @lru_cache(maxsize=4)
@@ -112,10 +80,40 @@ def record_series(folder: Path) -> SeriesRecord:
     SojournError
         If the file is not the one that was written.
     """
-    from sojourn.store import record_shape, series_file
+    try:
+        series = schema.convert(plain_series(folder), SeriesRecord, "series")
+        record_shape.check_series(series, read_head(folder))
+    except schema.Misfit as error:
+        message = f"{folder / 'series.parquet'} is damaged: {error}; move the run away to have it run again"
+        raise SojournError(message) from error
+    return series
 
-    head = read_head(folder)
-    frame = series_file.read_series(folder, head.stored)
-    root = series_file.put_together(frame, head.stored["series"]["parts"], folder)
-    record_shape.check_series(root, head.record, str(folder / "series.parquet"))
-    return cast("SeriesRecord", root)
+
+def plain_series(folder: Path) -> dict[str, Any]:
+    """Return the series of a stored run as JSON has them.
+
+    Raises
+    ------
+    SojournError
+        If the file is not the one that was written.
+    """
+    from sojourn.store import series_file
+
+    stored = read_head(folder).stored
+    return series_file.put_together(series_file.read_series(folder, stored), stored.series.parts, folder)
+
+
+def plain_record(folder: Path) -> dict[str, Any]:
+    """Return the record of a stored run as JSON has it, with keys that are known to nobody here.
+
+    Raises
+    ------
+    SojournError
+        If the run is not whole.
+    """
+    record = read_head(folder)
+    plain: dict[str, Any] = bounded.read_json(folder / "run.json")
+    measured.put_null(plain, record)
+    cost = plain.pop("cost")
+    del plain["stored"]
+    return plain | {"series": plain_series(folder), "cost": cost}

@@ -12,10 +12,14 @@ import re
 from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
-from sojourn import bounded, shape
+import msgspec
+from msgspec import Meta, Struct
+
+from sojourn import bounded, schema
 from sojourn.errors import SojournError
+from sojourn.schema import Name, Number, Text, Words
 from sojourn.store import folder as result_folder
 from sojourn.store.cell import Cell, link_name
 from sojourn.store.comparison import Comparison
@@ -31,41 +35,45 @@ _CLAIMS_BYTES = 16 << 20
 #: Cells whose scenarios are the same share a run.
 MOST_USES = 16
 
-_INDEX = shape.record(
-    {
-        "title": shape.text,
-        "experiment": shape.text,
-        "paper": shape.text_or_null,
-        "command": shape.text,
-        "store": shape.words,
-        "cells": shape.list_of(
-            shape.record(
-                {
-                    "link": shape.words,
-                    "qdisc": shape.words,
-                    "runs": shape.list_of(shape.spelled("[0-9a-f]{32}", "the name of a run"), least=1),
-                }
-            ),
-            least=1,
-        ),
-    }
-)
-_CLAIMS = shape.list_of(
-    shape.record(
-        {
-            "id": shape.name,
-            "section": shape.text,
-            "says": shape.text,
-            "verdict": shape.words,
-            "value": shape.number_or_null,
-            "low": shape.number_or_null,
-            "high": shape.number_or_null,
-            "unit": shape.text,
-            "reason": shape.text,
-        }
-    ),
-    most=MOST_CLAIMS,
-)
+_RunName = Annotated[str, Meta(pattern=r"^[0-9a-f]{32}\Z", extra={"rule": "the name of a run"})]
+
+
+class IndexCell(Struct, frozen=True, kw_only=True):
+    """A cell: its link, its discipline, and the names of its runs."""
+
+    link: Words
+    qdisc: Words
+    runs: Annotated[list[_RunName], Meta(min_length=1)]
+
+
+class Index(Struct, frozen=True, kw_only=True):
+    """What `index.json` holds."""
+
+    format: Text = FOLDER_FORMAT
+    title: Text
+    experiment: Text
+    paper: Text | None
+    command: Text
+    store: Words
+    cells: Annotated[list[IndexCell], Meta(min_length=1)]
+
+
+class _Claim(Struct):
+    """What is read of a claim of `claims.json`."""
+
+    id: Name
+    section: Text
+    says: Text
+    verdict: Words
+    value: Number | None
+    low: Number | None
+    high: Number | None
+    unit: Text
+    reason: Text
+
+
+class _Claims(Struct):
+    claims: Annotated[list[_Claim], Meta(max_length=MOST_CLAIMS)]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -102,23 +110,20 @@ def write_index(folder: result_folder.ResultFolder, results: Results) -> None:
     """Write `index.json`, which makes the folder one that `load` reads. Every run must be in one store."""
     runs = [run for cell in results.comparison.cells for run in cell.runs if isinstance(run, StoredRun)]
     store_path = runs[0].folder.parent
-    index = {
-        "format": FOLDER_FORMAT,
-        "title": results.title,
-        "experiment": results.comparison.experiment,
-        "paper": results.paper,
-        "command": results.command,
-        "store": os.path.relpath(store_path, folder.path if store_path.is_relative_to(folder.path) else folder.place),
-        "cells": [
-            {
-                "link": cell.link,
-                "qdisc": cell.qdisc,
-                "runs": [run.id for run in cell.runs if isinstance(run, StoredRun)],
-            }
+    index = Index(
+        title=results.title,
+        experiment=results.comparison.experiment,
+        paper=results.paper,
+        command=results.command,
+        store=os.path.relpath(store_path, folder.path if store_path.is_relative_to(folder.path) else folder.place),
+        cells=[
+            IndexCell(
+                link=cell.link, qdisc=cell.qdisc, runs=[run.id for run in cell.runs if isinstance(run, StoredRun)]
+            )
             for cell in results.comparison.cells
         ],
-    }
-    folder.write("index.json", json.dumps(index, indent=1) + "\n")
+    )
+    folder.write("index.json", json.dumps(msgspec.to_builtins(index), indent=1) + "\n")
 
 
 def load(path: Path, store: Path | None = None) -> Results:
@@ -139,22 +144,22 @@ def load(path: Path, store: Path | None = None) -> Results:
     if (path / "index.json").is_file():
         result_folder.check_settled(path)
         index = load_index(path / "index.json")
-        runs = RunStore(inside(path / index["store"], path, store))
+        runs = RunStore(inside(path / index.store, path, store))
         cells = tuple(
-            Cell(link=cell["link"], qdisc=cell["qdisc"], runs=tuple(runs.get(name) for name in cell["runs"]))
-            for cell in index["cells"]
+            Cell(link=cell.link, qdisc=cell.qdisc, runs=tuple(runs.get(name) for name in cell.runs))
+            for cell in index.cells
         )
         claims = path / "claims.json"
         return Results(
-            title=index["title"],
-            comparison=Comparison(experiment=index["experiment"], cells=cells),
-            command=index["command"],
-            paper=index["paper"],
+            title=index.title,
+            comparison=Comparison(experiment=index.experiment, cells=cells),
+            command=index.command,
+            paper=index.paper,
             claims=tuple(load_claims(claims)) if claims.is_file() else (),
         )
     if (path / "run.json").is_file():
         cell = load_run(path / "run.json")
-        comparison = Comparison(experiment=cell.runs[0].record["scenario"]["experiment"], cells=(cell,))
+        comparison = Comparison(experiment=cell.runs[0].record.scenario["experiment"], cells=(cell,))
         return Results(title=comparison.experiment, comparison=comparison, command=f"sojourn run ({path}/run.json)")
     message = f"{path} holds no results: neither index.json nor run.json is there"
     raise SojournError(message)
@@ -169,21 +174,29 @@ def inside(runs: Path, *folders: Path | None) -> Path:
         If it is elsewhere.
     """
     if all(folder is None or bounded.leads_out(runs, folder) for folder in folders):
-        message = f"the runs are in {shape.shown(str(runs))}, which is outside of {folders[0]}: name it with --store"
+        message = f"the runs are in {bounded.shown(str(runs))}, which is outside of {folders[0]}: name it with --store"
         raise SojournError(message)
     return runs
 
 
-def load_index(path: Path) -> dict[str, Any]:
-    """Return what an `index.json` holds: title, experiment, paper, command, store and cells.
+def load_index(path: Path) -> Index:
+    """Return what an `index.json` holds.
 
     Raises
     ------
     SojournError
         If it cannot be read.
     """
-    index: dict[str, Any] = _checked(path, _INDEX, FOLDER_FORMAT)
-    _check_uses(path, index["cells"])
+    bounded.check_inside(path, path.parent)
+    refuse = bounded.cannot(path)
+    try:
+        index = schema.decode(bounded.read_text(path), Index, refuse, FOLDER_FORMAT)
+    except schema.Misfit as error:
+        refuse(str(error))
+    uses = Counter(name for cell in index.cells for name in cell.runs)
+    for name, number in uses.most_common(1):
+        if number > MOST_USES:
+            refuse(f"it names the run {name} {number} times, but may at most {MOST_USES} times")
     return index
 
 
@@ -195,8 +208,20 @@ def load_claims(path: Path) -> list[dict[str, Any]]:
     SojournError
         If it cannot be read.
     """
-    claims: list[dict[str, Any]] = _checked(path, _CLAIMS, most=_CLAIMS_BYTES)
+    bounded.check_inside(path, path.parent)
+    # A number that JSON has not stands for a value that is not there.
+    claims: list[dict[str, Any]] = bounded.read_json(path, _CLAIMS_BYTES, missing=True)
+    try:
+        schema.convert({"claims": claims}, _Claims)
+    except schema.Misfit as error:
+        bounded.cannot(path)(str(error))
     return claims
+
+
+class _Head(Struct):
+    """Whether a record is that of a stored run."""
+
+    stored: Any = None
 
 
 def load_run(path: Path) -> Cell:
@@ -207,11 +232,14 @@ def load_run(path: Path) -> Cell:
     SojournError
         If it is not a record, or cannot be read.
     """
-    run = Run.parse(bounded.read_text(path), str(path))
-    if "stored" in run.record:
-        folder = path.resolve().parent
-        run = RunStore(folder.parent).get(folder.name)
-    scenario = run.record["scenario"]
+    text = bounded.read_text(path)
+    try:
+        stored = schema.decode(text, _Head, bounded.cannot(path)).stored is not None
+    except schema.Misfit:
+        stored = False
+    folder = path.resolve().parent
+    run = RunStore(folder.parent).get(folder.name) if stored else Run.parse(text, str(path))
+    scenario = run.record.scenario
     return Cell(link=link_name(scenario["down"], scenario["up"]), qdisc=label_of(scenario), runs=(run,))
 
 
@@ -219,29 +247,3 @@ def label_of(scenario: dict[str, Any]) -> str:
     """Return what the disciplines of a scenario are called together."""
     up, down = str(scenario["qdisc_up"]), str(scenario["qdisc_down"])
     return up if up == down else f"{up} (up), {down} (down)"
-
-
-def _check_uses(path: Path, cells: list[dict[str, Any]]) -> None:
-    """Raise `SojournError` if a few runs are made to look like many: what is drawn takes time by their number."""
-    uses = Counter(name for cell in cells for name in cell["runs"])
-    for name, number in uses.most_common(1):
-        if number > MOST_USES:
-            message = (
-                f"{path} cannot be read: it names the run {name} {number} times, but may at most {MOST_USES} times"
-            )
-            raise SojournError(message)
-
-
-def _checked(path: Path, check: shape.Check, file_format: str | None = None, most: int = bounded.MOST_TEXT) -> Any:
-    """Return what a JSON file of ours holds."""
-    bounded.check_inside(path, path.parent)
-    found = bounded.read_json(path, most, missing=file_format is None)
-    if file_format is not None and (not isinstance(found, dict) or found.get("format") != file_format):
-        message = f"{path} has not the format {file_format!r}"
-        raise SojournError(message)
-    try:
-        check(found, "")
-    except shape.Misfit as error:
-        message = f"{path} cannot be read: {error}"
-        raise SojournError(message) from error
-    return found

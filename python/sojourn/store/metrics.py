@@ -5,8 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+from msgspec.structs import asdict
+
 from sojourn.frame_library import pl
-from sojourn.record import ProbeRecord
+from sojourn.record import ProbeRecord, Summary
+from sojourn.schema import or_null, required
 from sojourn.store.cell import Cell
 from sojourn.store.run import Run
 
@@ -43,9 +46,13 @@ def runs(cells: Iterable[Cell]) -> pl.DataFrame:
 
 def metrics_of(run: Run) -> dict[str, Any]:
     """Return the summary of a run, flat: quantiles of the round-trip time as `rtt_median_ms` and so on."""
-    summary = run.summary
-    rtt = {f"rtt_{name}_ms": value for name, value in summary["rtt_ms"].items()}
-    return {**summary, **rtt, **_voice(run.voices)}
+    return flat(run.summary) | _voice(run.voices)
+
+
+def flat(summary: Summary) -> dict[str, Any]:
+    """Return the numbers of a summary by their names in `RUN_SCHEMA`."""
+    rtt = {f"rtt_{name}_ms": value for name, value in asdict(summary.rtt_ms).items()}
+    return asdict(summary) | rtt | {"fct_ms": or_null(summary.fct_ms)}
 
 
 def metric_of(run: Run, metric: str) -> float | None:
@@ -61,13 +68,12 @@ def metric_names() -> list[str]:
 
 def _voice(streams: Sequence[ProbeRecord]) -> dict[str, float]:
     """Return mean delay and loss of all voice streams of a run, if there are any."""
-    arrived = sum(stream["delay_ms"]["count"] for stream in streams)
-    sent = sum(stream["sent"] for stream in streams)
+    delays = [required(stream.delay_ms, "delay_ms") for stream in streams]
+    arrived = sum(delay.count for delay in delays)
+    sent = sum(stream.sent for stream in streams)
     found = {}
     if arrived > 0:
-        found["voip_delay_ms"] = (
-            sum((one["delay_ms"]["mean"] or 0.0) * one["delay_ms"]["count"] for one in streams) / arrived
-        )
+        found["voip_delay_ms"] = sum((delay.mean or 0.0) * delay.count for delay in delays) / arrived
     if sent > 0:
         found["voip_loss"] = 1 - arrived / sent
     return found

@@ -1,403 +1,172 @@
-"""What the record of a run must look like (`crates/sojourn-sim/src/record.rs`), whoever wrote it.
-
-All that is read of a record anywhere is named here; what a record holds beyond that is passed over. So what was checked
-is read without a further look, and what was damaged or made by others is refused in one sentence.
-"""
+"""What the keys of a record must have to do with each other; what each must look like says `sojourn.record`."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import Annotated, Any, Literal
 
-from sojourn import shape
-from sojourn.errors import SojournError
-from sojourn.shape import (
-    Misfit,
-    counts,
-    flag,
-    flag_or_null,
-    integer,
-    lines,
-    list_of,
-    name,
-    number,
-    number_or_null,
-    numbers,
-    record,
-    seed,
-    table_of,
-    text,
-    text_or_null,
-    times,
-    whole,
-    whole_or_null,
-    words,
-)
+from msgspec import UNSET, Meta, Struct, field
 
-_NUMBER = r"\d{1,15}(\.\d{1,15})?"
-_time = shape.spelled(f"{_NUMBER}(ns|us|ms|s)", "a time such as 50ms")
-_rate = shape.spelled(f"{_NUMBER}(bit|kbit|mbit|gbit)", "a rate such as 10mbit")
-_way = shape.one_of("up", "down")
-_ways = shape.one_of("up", "down", "both")
-
-_quantiles = record(
-    {"count": whole} | dict.fromkeys(("mean", "median", "p5", "p95", "p99", "min", "max"), number_or_null),
-)
-_sojourn = record(dict.fromkeys(("mean", "p95", "max"), number_or_null))
-_of_one = record({"mean": number_or_null})
-
-_scenario = record(
-    {
-        "experiment": text,
-        "up": _rate,
-        "down": _rate,
-        "rtt": _time,
-        "duration": _time,
-        "lead": _time,
-        "qdisc_up": words,
-        "qdisc_down": words,
-        "seed": seed,
-        "flows": list_of(
-            record(
-                {"name": name, "direction": _way, "rtt": _time},
-                {"client": whole, "server": whole, "dscp": whole},
-            )
-        ),
-        "probes": list_of(record({"name": name, "kind": text, "rtt": _time})),
-        "tcp": record({"mss": whole}),
-    },
-)
-_summary = record(
-    {
-        "goodput_up_mbit": number,
-        "goodput_down_mbit": number,
-        "induced_latency_ms": number_or_null,
-        "probe_loss": number_or_null,
-        "jain_up": number_or_null,
-        "jain_down": number_or_null,
-        "rtt_ms": _quantiles,
-        "page_fetch_s": number_or_null,
-    },
-    {"fct_ms": number_or_null},
-)
-_flow = record(
-    {
-        "name": name,
-        "kind": text,
-        "direction": _way,
-        "congestion_control": text,
-        "base_rtt_ms": number,
-        "goodput_mbit": number,
-        "segments_sent": whole,
-        "retransmissions": whole,
-        "timeouts": whole_or_null,
-        "mean_cwnd_segments": number_or_null,
-        "acks_dropped": whole,
-        "data_dropped": whole,
-        "queue_shared_with": list_of(text),
-    },
-    {
-        "sent": whole,
-        "lost": whole,
-        "loss": number_or_null,
-        "loss_probes": whole_or_null,
-        "undone": whole_or_null,
-        "mean_srtt_ms": number_or_null,
-        "syn_retransmissions": whole,
-        "drop_gaps_ms": record({"count": whole, "mean": number_or_null, "cv": number_or_null}),
-        "sojourn_ms": _of_one,
-        "ecn": record(
-            {"agreed": flag_or_null, "marked": whole},
-            {"delivered_ce": whole_or_null, "echoes": whole_or_null, "reductions": whole_or_null},
-        ),
-        "writes": record({"count": whole, "delivered": whole, "delay_ms": _quantiles}),
-        "error": text_or_null,
-    },
-)
-_echo = record({"rtt_ms": _quantiles})
-_voice = record(
-    {
-        "delay_ms": _quantiles,
-        "codec": text,
-        "bitrate_kbit": number,
-        "frame_ms": number,
-        "base_delay_ms": number,
-        "jitter_ms": number_or_null,
-        "ipdv_ms": number_or_null,
-    }
-)
-_any_probe = record(
-    {"name": name, "kind": text, "direction": _ways, "sent": whole, "lost": whole, "queue_shared_with": list_of(text)},
-    {"sojourn_ms": _of_one, "rtt_ms": _quantiles, "delay_ms": _quantiles},
-)
-_OF_KIND = {"voip": _voice, "icmp": _echo, "udp_rr": _echo}
+from sojourn import bounded
+from sojourn.record import ProbeRecord, Record, SeriesRecord
+from sojourn.schema import Misfit, Name, Number, Rate, Seed, Text, Time, Whole, Words, convert
 
 
-def _probe(value: Any, where: str) -> None:
-    _any_probe(value, where)
-    _OF_KIND.get(value["kind"], shape.anything)(value, where)
+class _Flow(Struct):
+    name: Name
+    direction: Literal["up", "down"]
+    rtt: Time
+    client: Whole = 1
+    server: Whole = 1
+    dscp: Whole = 0
 
 
-_web = record(
-    {
-        "name": name,
-        "page": text,
-        "objects": whole,
-        "bytes": whole,
-        "completed": whole,
-        "time_s": _quantiles,
-        "fetches": list_of(
-            record(
-                {
-                    "start_s": number,
-                    "dns_s": number_or_null,
-                    "connect_s": number,
-                    "time_s": number,
-                    "syn_retransmitted": whole,
-                    "dns_retried": whole,
-                }
-            )
-        ),
-    }
-)
-_download = record(
-    {
-        "name": name,
-        "direction": _way,
-        "congestion_control": text,
-        "bytes": whole,
-        "files": list_of(record({"start_s": number, "fct_ms": number_or_null})),
-        "completed": whole,
-        "fct_ms": _quantiles,
-        "goodput_mbit": number,
-        "segments_sent": whole,
-        "retransmissions": whole,
-        "data_dropped": whole,
-    }
-)
-_backlog = record({"mean": number, "max": whole})
-_bottleneck = record(
-    {
-        "qdisc": text,
-        "qdisc_text": text,
-        "packets": whole,
-        "bytes": whole,
-        "drops": table_of(whole),
-        "first_drop_s": table_of(number),
-        "syn": record({"offered": whole, "dropped": whole}),
-        "ack_drops": whole,
-        "marks": whole,
-        "backlog_packets": _backlog,
-        "backlog_bytes": _backlog,
-        "sojourn_ms": _sojourn,
-        "extra": table_of(number),
-    },
-    {"acks_spared": whole, "utilisation": number_or_null, "lost": whole_or_null},
-)
-_station_way = record(
-    {
-        "packets": whole,
-        "bytes": whole,
-        "throughput_mbit": number,
-        "aggregates": whole,
-        "aggregate_frames": number_or_null,
-        "retries": whole,
-        "drops": table_of(whole),
-        "marks": whole,
-    },
-    {"queue_ms": _sojourn, "hardware_ms": _sojourn, "aggregate_bytes": number_or_null},
-)
-_station = record(
-    {
-        "name": name,
-        "rate_mbit": number,
-        "weight": whole,
-        "airtime_share": number_or_null,
-        "airtime_tx_ms": number,
-        "airtime_rx_ms": number,
-        "down": _station_way,
-        "up": _station_way,
-        "tids": list_of(
-            record(
-                {"direction": _way}
-                | dict.fromkeys(
-                    ("tid", "packets", "bytes", "drops", "marks", "overflows", "collisions", "new_flows"), whole
-                )
-            )
-        ),
-    },
-    {
-        "deficit_us": record(dict.fromkeys(("vo", "vi", "be", "bk"), integer)),
-        "group": text_or_null,
-        "adapted_weight": whole_or_null,
-        "voice_in_aggregates": whole_or_null,
-        "demoted": whole_or_null,
-        "airtime_sent_ms": number_or_null,
-        "latency": record(
-            dict.fromkeys(("expired", "built", "built_dense"), whole)
-            | {"pending_mean_ms": number_or_null, "pending_max_ms": number_or_null}
-        ),
-    },
-)
-_wifi = record(
-    {
-        "scheme": text,
-        "busy": number,
-        "transmissions": whole,
-        "collisions": whole,
-        "jain_airtime": number_or_null,
-        "stations": list_of(_station),
-    }
-)
-_flusher = record(
-    dict.fromkeys(("flushes", "packets", "bytes", "delivered", "dropped", "samples"), whole)
-    | {
-        "flows": list_of(
-            record(
-                {"name": name, "seen": flag, "flushes": whole, "packets": whole},
-                {
-                    "rtt": record(
-                        {"count": whole, "first_bin": whole, "bins": counts}
-                        | {"bin_ms": number}
-                        | dict.fromkeys(("mean_ms", "min_ms", "max_ms"), number_or_null)
-                    )
-                },
-            )
-        ),
-        "events": list_of(
-            record(
-                {"t_s": number, "took_ms": number_or_null, "flow": text_or_null, "packets": whole, "refused": flag}
-                | dict.fromkeys(("throughput_mbit", "rtt_ms", "base_rtt_ms", "max_rtt_ms"), number_or_null)
-            )
-        ),
-    }
-)
-_head = record(
-    {
-        "experiment": text,
-        "backend": text,
-        "seed": seed,
-        "code_version": text,
-        "scenario": _scenario,
-        "summary": _summary,
-        "flows": list_of(_flow),
-        "probes": list_of(_probe),
-        "web": list_of(_web),
-        "bottleneck": record({"up": _bottleneck, "down": _bottleneck}),
-        "cost": record(
-            {"events": whole, "packets": whole, "wall_s": number, "sim_s": number, "peak_rss_mb": number},
-        ),
-    },
-    {
-        "downloads": list_of(_download),
-        "links": table_of(_bottleneck),
-        "wifi": _wifi,
-        "flusher": _flusher,
-        "kernel": record({"release": text, "version": text, "virtual_time": flag}, {"wifi": table_of(lines)}),
-        "tcp_counters": table_of(table_of(whole)),
-    },
-)
-
-_binned = record(
-    {
-        "interval_s": number,
-        "t_s": times,
-        "goodput_mbit": table_of(numbers),
-        "cwnd_segments": table_of(counts),
-        "backlog_packets": record({"up": counts, "down": counts}),
-        "drops": record({"up": counts, "down": counts}),
-        "packets": record({"up": counts, "down": counts}),
-        "rtt": table_of(record({"t_s": times, "rtt_ms": numbers})),
-        "voip": table_of(
-            record({"t_s": times, "delay_ms": numbers, "max_ms": numbers, "sent": counts, "lost": counts}),
-        ),
-    },
-    {
-        "airtime_ms": table_of(numbers),
-        "flusher": table_of(table_of(numbers)),
-        "links": table_of(record({"backlog_packets": counts, "drops": counts, "packets": counts})),
-    },
-)
+class _Probe(Struct):
+    name: Name
+    kind: Text
+    rtt: Time
 
 
-def check_head(plain: Mapping[str, Any]) -> None:
-    """Raise `Misfit` unless this is a record; its series are not looked at."""
-    _head(plain, "")
-    scenario = plain["scenario"]
-    for part, key in (("flows", "direction"), ("probes", "kind")):
-        here, there = (sorted((one["name"], one[key]) for one in whose[part]) for whose in (plain, scenario))
-        if here != there or len(dict(here)) < len(here):
-            message = f"{part} are not those of scenario.{part}"
+class _Tcp(Struct):
+    mss: Whole
+
+
+class _Scenario(Struct):
+    """What is read of a record's scenario."""
+
+    experiment: Text
+    up: Rate
+    down: Rate
+    rtt: Time
+    duration: Time
+    lead: Time
+    qdisc_up: Words
+    qdisc_down: Words
+    seed: Seed
+    flows: list[_Flow]
+    probes: list[_Probe]
+    tcp: _Tcp
+
+
+#: What a probe of a kind has.
+_OF_KIND = {
+    "icmp": ("rtt_ms",),
+    "udp_rr": ("rtt_ms",),
+    "voip": ("delay_ms", "codec", "bitrate_kbit", "frame_ms", "base_delay_ms", "jitter_ms", "ipdv_ms"),
+}
+_CATEGORIES = {"vo", "vi", "be", "bk"}
+_WAYS = {"up", "down"}
+
+
+def check_head(record: Record, refuse: bounded.Refuse) -> None:
+    """Raise `Misfit` unless the keys of a record fit together; its series are not looked at."""
+    bounded.check_values(record.scenario, refuse)
+    scenario = convert(record.scenario, _Scenario, "scenario")
+    if record.seed >= 2**64:
+        message = f"seed is {record.seed}, but must be a whole number from 0 to {2**64 - 1}"
+        raise Misfit(message)
+    _check_keys(record.bottleneck, _WAYS, "bottleneck")
+    for probe in record.probes:
+        _check_probe(probe)
+    for place, station in enumerate(record.wifi.stations if record.wifi is not None else ()):
+        if station.deficit_us is not None:
+            _check_keys(station.deficit_us, _CATEGORIES, f"wifi.stations[{place}].deficit_us")
+    _check_same(
+        "flows",
+        [(one.name, one.direction) for one in record.flows],
+        [(one.name, one.direction) for one in scenario.flows],
+    )
+    _check_same("probes", [(one.name, one.kind) for one in record.probes], [(o.name, o.kind) for o in scenario.probes])
+
+
+def _check_probe(probe: ProbeRecord) -> None:
+    for key in _OF_KIND.get(probe.kind, ()):
+        absent = UNSET if key in {"jitter_ms", "ipdv_ms"} else None
+        if getattr(probe, key) is absent:
+            message = f"probe {probe.name} is of the kind {probe.kind}, but its {key} is missing"
             raise Misfit(message)
 
 
-def check_series(series: Any, plain: Mapping[str, Any], source: str) -> None:
-    """Raise `SojournError`, which names `source`, unless these are the series of a record."""
-    try:
-        _binned(series, "series")
-        _check_lengths(series)
-        _check_there(series, plain)
-    except Misfit as error:
-        message = f"{source} is damaged: {error}; move the run away to have it run again"
-        raise SojournError(message) from error
+def _check_keys(table: Mapping[str, Any], keys: set[str], where: str) -> None:
+    for key in sorted(keys - table.keys()):
+        message = f"{where}.{key} is missing"
+        raise Misfit(message)
 
 
-def _check_lengths(series: Mapping[str, Any]) -> None:
-    """Raise `Misfit` unless there is one value for each time."""
-    bins = len(series["t_s"])
-    groups = [series[key] for key in ("goodput_mbit", "cwnd_segments", "backlog_packets", "drops", "packets")]
-    groups += [series.get("airtime_ms", {}), *series.get("flusher", {}).values(), *series.get("links", {}).values()]
-    for group in groups:
-        _same_length(group, bins)
-    for group in (*series["rtt"].values(), *series["voip"].values()):
-        _same_length(group, len(group["t_s"]))
+def _check_same(key: str, here: Sequence[tuple[str, str]], there: Sequence[tuple[str, str]]) -> None:
+    if sorted(here) != sorted(there) or len(dict(here)) < len(here):
+        message = f"{key} are not those of scenario.{key}"
+        raise Misfit(message)
 
 
-def _same_length(group: Mapping[str, Any], length: int) -> None:
-    for key, values in group.items():
-        if isinstance(values, list) and len(values) != length:
+def check_series(series: SeriesRecord, record: Record) -> None:
+    """Raise `Misfit` unless there is one value for each time, and every flow and every probe has its series."""
+    bins = len(series.t_s)
+    by_way = {key: getattr(series, key) for key in ("backlog_packets", "drops", "packets")}
+    for key, table in by_way.items():
+        _check_keys(table, _WAYS, f"series.{key}")
+    tables = [series.goodput_mbit, series.cwnd_segments, *by_way.values(), series.airtime_ms or {}]
+    tables += [_lists(one) for one in [*(series.flusher or {}).values(), *(series.links or {}).values()]]
+    for table in tables:
+        _check_length(table, bins)
+    for echo in series.rtt.values():
+        _check_length(_lists(echo), len(echo.t_s))
+    for voice in series.voip.values():
+        _check_length(_lists(voice), len(voice.t_s))
+    groups: dict[str, Mapping[str, Any]] = {"voip": series.voip, "icmp": series.rtt, "udp_rr": series.rtt}
+    required: list[tuple[str, Mapping[str, Any], str]]
+    required = [("goodput_mbit", series.goodput_mbit, flow.name) for flow in record.flows]
+    required += [
+        ("voip" if probe.kind == "voip" else "rtt", groups[probe.kind], probe.name)
+        for probe in record.probes
+        if probe.kind in groups
+    ]
+    for key, group, name in required:
+        if name not in group:
+            message = f"series.{key}.{name} is missing"
+            raise Misfit(message)
+
+
+def _lists(one: Struct) -> dict[str, list[Any]]:
+    values = ((key, getattr(one, key)) for key in one.__struct_fields__)
+    return {key: value for key, value in values if value is not None}
+
+
+def _check_length(table: Mapping[str, list[Any]], length: int) -> None:
+    for key, values in table.items():
+        if len(values) != length:
             message = f"series {key} has {len(values)} values, but must have {length}"
             raise Misfit(message)
 
 
-def _check_there(series: Mapping[str, Any], plain: Mapping[str, Any]) -> None:
-    """Raise `Misfit` unless every flow and every probe has its series."""
-    required = [("goodput_mbit", flow["name"]) for flow in plain["flows"]]
-    groups = {"voip": "voip", "icmp": "rtt", "udp_rr": "rtt"}
-    required += [(groups[probe["kind"]], probe["name"]) for probe in plain["probes"] if probe["kind"] in groups]
-    for group, of in required:
-        if of not in series[group]:
-            message = f"series.{group}.{of} is missing"
-            raise Misfit(message)
+class SeriesPart(Struct, frozen=True, kw_only=True):
+    """A piece of the series: its steps from the top, of which ours have up to three, and what it is made of."""
+
+    path: Annotated[list[Name], Meta(min_length=1, max_length=8)]
+    kind: Literal["empty", "value", "times", "real", "whole"] = field(name="is")
+    rows: Whole = 0
+    value: Number | None = None
 
 
-#: Steps to a series from the top; ours have up to three.
-_DEEPEST = 8
-_part = record({"path": list_of(name, least=1), "is": shape.one_of("empty", "value", "times", "real", "whole")})
-_stored = record(
-    {
-        "id": text,
-        "bytes": whole,
-        "crc32": text,
-        "series": record({"rows": whole, "parts": list_of(_part)}),
-    }
-)
+class StoredSeries(Struct, frozen=True, kw_only=True):
+    """How many rows the file of series has, and what they are."""
+
+    rows: Whole
+    parts: list[SeriesPart]
 
 
-def check_stored(stored: Any) -> None:
-    """Raise `Misfit` unless this tells how the series of a stored run are put back into its record."""
-    _stored(stored, "stored")
-    rows = 0
-    for place, part in enumerate(stored["series"]["parts"]):
-        where = f"stored.series.parts[{place}]"
-        if len(part["path"]) > _DEEPEST:
-            message = f"{where}.path has {len(part['path'])} steps, but must have at most {_DEEPEST}"
-            raise Misfit(message)
-        if part["is"] == "value":
-            number_or_null(part.get("value"), f"{where}.value")
-        elif part["is"] != "empty":
-            whole(part.get("rows"), f"{where}.rows")
-            rows += part["rows"] if part["is"] != "times" else 0
-    if rows != stored["series"]["rows"]:
-        message = f"stored.series.rows is {stored['series']['rows']}, but its parts have {rows}"
+class Stored(Struct, frozen=True, kw_only=True):
+    """How the series of a stored run are put back into its record, and what its file must be."""
+
+    id: Text
+    bytes: Whole
+    crc32: Text
+    series: StoredSeries
+
+
+def check_stored(stored: Stored) -> None:
+    """Raise `Misfit` unless the rows of the parts are those of the series."""
+    rows = sum(part.rows for part in stored.series.parts if part.kind in {"real", "whole"})
+    if rows != stored.series.rows:
+        message = f"stored.series.rows is {stored.series.rows}, but its parts have {rows}"
         raise Misfit(message)

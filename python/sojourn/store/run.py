@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import json
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, NoReturn
 
 from sojourn.errors import SojournError
 
@@ -34,8 +33,11 @@ class Run:
 
     @cached_property
     def _record(self) -> Record:
-        record: Record = json.loads(self._text)
-        return record
+        import msgspec
+
+        from sojourn.record import Record
+
+        return msgspec.json.decode(self._text, type=Record)
 
     @property
     def record(self) -> Record:
@@ -45,12 +47,12 @@ class Run:
     @property
     def summary(self) -> Summary:
         """Goodput (Mbit/s), induced latency (ms), probe loss, fairness, and statistics of the round-trip time."""
-        return self.record["summary"]
+        return self.record.summary
 
     @property
     def seed(self) -> int:
         """The seed of the run."""
-        return self.record["seed"]
+        return self.record.seed
 
     @property
     def voices(self) -> list[ProbeRecord]:
@@ -82,45 +84,31 @@ class Run:
     def parse(cls, text: str, source: str) -> Run:
         """Return the run in `text`; `source` names it in the error.
 
-        Of a stored run, whose series are in a file beside it, only the record is looked at.
-
         Raises
         ------
         SojournError
             If it is not a run.
         """
-        from sojourn import bounded
+        from sojourn import schema
+        from sojourn.record import Record
         from sojourn.store import measured, record_shape
 
         def refuse(why: str) -> NoReturn:
             message = f"{source} is not a run record: {why}"
             raise SojournError(message)
 
-        plain = bounded.parse_json(text, refuse)
-        if not isinstance(plain, dict):
-            refuse("it is not a JSON object")
-        check_format(plain, source)
         try:
-            record_shape.check_head(plain)
-        except ValueError as error:
+            record = schema.decode(text, Record, refuse, RUN_FORMAT)
+            record_shape.check_head(record, refuse)
+            record_shape.check_series(record.series, record)
+        except schema.Misfit as error:
             refuse(str(error))
-        measured.settle(plain)
-        if "stored" not in plain:
-            record_shape.check_series(plain.get("series"), plain, source)
+        measured.settle(record)
         run = Run(text=text)
-        run.__dict__["_record"] = plain
+        run.__dict__["_record"] = record
         return run
-
-
-def check_format(plain: dict[str, Any], source: str) -> None:
-    """Raise `SojournError`, which names `source`, unless the record has the format of this version."""
-    from sojourn.shape import shown
-
-    if plain.get("format") != RUN_FORMAT:
-        message = f"{source} has format {shown(plain.get('format'))}, but must have {RUN_FORMAT!r}"
-        raise SojournError(message)
 
 
 def voices_in(record: Record) -> list[ProbeRecord]:
     """Return what a record says of each voice stream."""
-    return [probe for probe in record["probes"] if probe.get("kind") == "voip"]
+    return [probe for probe in record.probes if probe.kind == "voip"]

@@ -130,16 +130,15 @@ class RunStore:
             If it is not whole, or not the run it should be.
         """
         folder = self.path / run_id
-        head = load_head(folder)
-        if head.stored["id"] != run_id:
-            message = f"run {folder} is not the run of its name, but {head.stored['id']!r}: move it away"
+        record = load_head(folder)
+        if record.stored.id != run_id:
+            message = f"run {folder} is not the run of its name, but {record.stored.id!r}: move it away"
             raise SojournError(message)
-        record = head.record
-        if scenario is not None and json.loads(scenario) != record["scenario"]:
+        if scenario is not None and json.loads(scenario) != record.scenario:
             message = f"run {folder} is not the run of its name, but of another scenario: move it away"
             raise SojournError(message)
         voiced = bool(voices_in(record))
-        return StoredRun(folder=folder, summary=record["summary"], seed=int(record["seed"]), voiced=voiced)
+        return StoredRun(folder=folder, summary=record.summary, seed=record.seed, voiced=voiced)
 
     def made(self, job: Job, summary: Summary) -> StoredRun:
         """Return the run of a job that was just written, of which so much is known."""

@@ -16,8 +16,9 @@ import numpy as np
 from sojourn import _native, bounded
 from sojourn.errors import SojournError
 from sojourn.frame_library import pl
-from sojourn.shape import MOST_NUMBER
+from sojourn.schema import MOST_NUMBER
 from sojourn.store.frames import SERIES_SCHEMA
+from sojourn.store.record_shape import SeriesPart, Stored
 
 #: Most bytes of a file; hours of a run with many flows are some tens of millions.
 MOST_BYTES = 1 << 29
@@ -27,7 +28,7 @@ _ROW_BYTES = 160
 _WHOLE = 2.0**53
 
 
-def read_series(folder: Path, stored: dict[str, Any]) -> pl.DataFrame:
+def read_series(folder: Path, stored: Stored) -> pl.DataFrame:
     """Return the series of a stored run in long form.
 
     Parameters
@@ -44,9 +45,9 @@ def read_series(folder: Path, stored: dict[str, Any]) -> pl.DataFrame:
     """
     path = folder / "series.parquet"
     data = bounded.read_bytes(path, MOST_BYTES)
-    if f"{crc32(data):08x}" != stored["crc32"]:
+    if f"{crc32(data):08x}" != stored.crc32:
         _damaged(path, "its checksum is not that of its run")
-    rows = stored["series"]["rows"]
+    rows = stored.series.rows
     bounded.check_memory(path, rows * _ROW_BYTES)
     try:
         columns = _native.read_series(data, rows)
@@ -72,36 +73,36 @@ def _column(name: str, labels: list[str] | None, rows: bytes) -> pl.Series:
     return pl.Series(name, [*labels, None], dtype=pl.String).gather(places)
 
 
-def put_together(frame: pl.DataFrame, parts: list[dict[str, Any]], folder: Path) -> dict[str, Any]:
+def put_together(frame: pl.DataFrame, parts: list[SeriesPart], folder: Path) -> dict[str, Any]:
     """Return the series by their paths; the parts are in the order of the rows."""
     path = folder / "run.json"
     root: dict[str, Any] = {}
     row = 0
     for part in parts:
-        *way, name = part["path"]
+        *way, name = part.path
         groups = [root]
         for step in way:
             inner = groups[-1].setdefault(step, {})
             if not isinstance(inner, dict):
-                _damaged(path, f"of its series {'.'.join(part['path'])} lies in a list")
+                _damaged(path, f"of its series {'.'.join(part.path)} lies in a list")
             groups.append(inner)
-        match part["is"]:
+        match part.kind:
             case "empty":
                 groups[-1][name] = {}
             case "value":
-                groups[-1][name] = part["value"]
+                groups[-1][name] = part.value
             case "times":
                 groups[-1][name] = []
             case kind:
-                rows = frame.slice(row, part["rows"])
-                row += part["rows"]
+                rows = frame.slice(row, part.rows)
+                row += part.rows
                 times = next((group["t_s"] for group in reversed(groups) if "t_s" in group), None)
                 if not isinstance(times, list):
-                    _damaged(path, f"of its series {'.'.join(part['path'])} has no times")
+                    _damaged(path, f"of its series {'.'.join(part.path)} has no times")
                 if not times:
                     times += rows["t_s"].to_list()
-                if len(times) != part["rows"]:
-                    _damaged(path, f"of its series {'.'.join(part['path'])} has not one value for each time")
+                if len(times) != part.rows:
+                    _damaged(path, f"of its series {'.'.join(part.path)} has not one value for each time")
                 groups[-1][name] = _values(rows["value"], kind, folder)
     return root
 

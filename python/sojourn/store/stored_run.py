@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from sojourn.record import ProbeRecord, Record, Summary
-from sojourn.store.head import read_head
+from sojourn.store.head import plain_record, read_head
 from sojourn.store.run import Run
 
 if TYPE_CHECKING:
@@ -41,12 +41,12 @@ class StoredRun(Run):
     @property
     def text(self) -> str:
         """The record, JSON."""
-        return json.dumps(self.record, separators=(",", ":"))
+        return json.dumps(plain_record(self.folder), separators=(",", ":"))
 
     @property
     def record(self) -> Record:
         """The whole record; its series are read when they are asked for."""
-        return read_head(self.folder).record
+        return read_head(self.folder)
 
     @property
     def summary(self) -> Summary:

@@ -51,6 +51,8 @@ class SweepCell:
     ----------
     values
         What varies, as it is shown, in the order of `Sweep.keys`.
+    settings
+        The same as the file has it.
     scenario
         What is run, with the first seed.
     text
@@ -58,6 +60,7 @@ class SweepCell:
     """
 
     values: tuple[str, ...]
+    settings: tuple[Value, ...]
     scenario: Scenario
     text: str
 
@@ -108,13 +111,14 @@ def load(path: Path, *, repeat: int | None = None, backend: str = "sim") -> Swee
     """
     plain = bounded.read_toml(path, "a sweep")
     try:
-        return _sweep(path, plain, repeat, backend)
+        return sweep_of(path, plain, repeat, backend)
     except ParamError as error:
         message = f"{path}: {error}"
         raise ParamError(message) from error
 
 
-def _sweep(path: Path, plain: dict[str, Any], repeat: int | None, backend: str) -> Sweep:
+def sweep_of(path: Path, plain: dict[str, Any], repeat: int | None, backend: str) -> Sweep:
+    """Return the sweep of what a file holds; raises as `load`."""
     varied = plain.pop("vary", {})
     if not isinstance(varied, dict):
         message = f"vary is {varied!r}, but must be a table of lists"
@@ -138,7 +142,8 @@ def _sweep(path: Path, plain: dict[str, Any], repeat: int | None, backend: str) 
     for values in product(*lists.values()):
         scenario = _scenario(path.parent, {**fixed, **dict(zip(lists, values, strict=True))}, backend)
         shown = tuple(_shown(value) for value in values)
-        cells.append(SweepCell(values=shown, scenario=scenario, text=scenario.normalized(backend)))
+        text = scenario.normalized(backend)
+        cells.append(SweepCell(values=shown, settings=values, scenario=scenario, text=text))
     vary = {key: [_shown(value) for value in values] for key, values in lists.items()}
     return Sweep(name=path.stem, keys=tuple(lists), vary=vary, cells=tuple(cells), repeat=count)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from sojourn.scenario import Direction
 from sojourn.tune.link import FRAME_BYTES, Link
 from sojourn.tune.space import TUNED
-from sojourn.validate.units import bits_per_s
+from sojourn.units import bits_per_s
 
 
 def leaf(text: str) -> str:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from sojourn.errors import ParamError
 from sojourn.scenario import Direction, Scenario
-from sojourn.validate.units import bits_per_s, seconds
+from sojourn.units import bits_per_s, seconds
 
 #: Bytes of a full-sized packet on the wire, as the disciplines count it.
 FRAME_BYTES = 1514

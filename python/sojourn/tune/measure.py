@@ -7,11 +7,14 @@ import os
 from pathlib import Path
 from typing import NoReturn
 
-from sojourn import bounded, shape
+from msgspec import Struct
+
+from sojourn import bounded, schema
 from sojourn.errors import SojournError
 from sojourn.record import Record
 from sojourn.scenario import Direction
-from sojourn.validate.units import bits_per_s, seconds
+from sojourn.schema import Number, Text, or_null, required
+from sojourn.units import bits_per_s, seconds
 
 #: Measures of one run by the name of the metric; `None` where the run has none, such as no file that was completed.
 Measures = dict[str, float | None]
@@ -19,7 +22,10 @@ Measures = dict[str, float | None]
 JOURNAL_FORMAT = "sojourn-tune-journal/1"
 FILE = "measures.jsonl"
 
-_ENTRY = shape.record({"run": shape.text, "measures": shape.table_of(shape.number_or_null)})
+
+class _Entry(Struct):
+    run: Text
+    measures: dict[Text, Number | None]
 
 
 def measures(record: Record, direction: Direction) -> Measures:
@@ -28,16 +34,20 @@ def measures(record: Record, direction: Direction) -> Measures:
     The utilisation is what left the queue over rate times duration. It can
     be above 1 by the depth of the rate limiter's bucket.
     """
-    scenario = record["scenario"]
-    end = record["bottleneck"][direction]
-    drops = sum(end["drops"].values())
-    thin = [mean for flow in record["flows"] if "writes" in flow and (mean := flow["sojourn_ms"]["mean"]) is not None]
+    scenario = record.scenario
+    end = record.bottleneck[direction]
+    drops = sum(end.drops.values())
+    thin = [
+        mean
+        for flow in record.flows
+        if flow.writes is not None and (mean := required(flow.sojourn_ms, "sojourn_ms").mean) is not None
+    ]
     return {
-        "utilisation": end["bytes"] * 8 / (bits_per_s(scenario[direction]) * seconds(scenario["duration"])),
-        "delay": end["sojourn_ms"]["mean"],
-        "delay_p95": end["sojourn_ms"]["p95"],
-        "fct": record["summary"].get("fct_ms"),
-        "loss": drops / (end["packets"] + drops) if drops else 0.0,
+        "utilisation": end.bytes * 8 / (bits_per_s(scenario[direction]) * seconds(scenario["duration"])),
+        "delay": end.sojourn_ms.mean,
+        "delay_p95": end.sojourn_ms.p95,
+        "fct": or_null(record.summary.fct_ms),
+        "loss": drops / (end.packets + drops) if drops else 0.0,
         "thin_delay": sum(thin) / len(thin) if thin else None,
     }
 
@@ -74,9 +84,8 @@ class Journal:
                 message = f"{self._path} is not a journal of this version: name another folder, or give --force"
                 raise SojournError(message)
             for line in lines[1:]:
-                entry = bounded.parse_json(line, self._refuse)
-                _ENTRY(entry, "a line")
-                self.known[entry["run"]] = entry["measures"]
+                entry = schema.decode(line, _Entry, self._refuse)
+                self.known[entry.run] = entry.measures
             self._file = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
             self._hold()
             os.ftruncate(self._file, len(whole))

@@ -11,9 +11,9 @@ from sojourn.lazy import chained, mapped
 from sojourn.scenario import Scenario
 from sojourn.store.run import Run
 from sojourn.store.run_store import RunStore
+from sojourn.units import bits_per_s, seconds
 from sojourn.validate.disciplines import as_in
 from sojourn.validate.grid import Cell
-from sojourn.validate.units import bits_per_s, seconds
 
 SIM, KERNEL, LIVE = "sim", "linux", "live"
 
@@ -95,7 +95,8 @@ def run_pairs(
 
 def _release(runs: Sequence[Run]) -> str:
     """Return the release of the kernel that made the runs; nothing if none did."""
-    return str(runs[0].record.get("kernel", {}).get("release", "")) if runs else ""
+    kernel = runs[0].record.kernel if runs else None
+    return "" if kernel is None else kernel.release
 
 
 def spec_of(backend: str, kernel: str | None) -> str:

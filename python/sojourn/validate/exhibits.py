@@ -11,6 +11,7 @@ from matplotlib.figure import Figure
 
 from sojourn.plots.overlay import Axis, Panel, overlay_grid, scatter_pairs
 from sojourn.plots.save import FORMATS, to_bytes
+from sojourn.schema import required
 from sojourn.stats import course
 from sojourn.stats import transient as transients
 from sojourn.store.run import Run
@@ -112,28 +113,28 @@ def _voice(runs: Sequence[Run]) -> Line:
         [
             delay
             for run in runs
-            for voice in run.record["series"].get("voip", {}).values()
-            for delay in voice["delay_ms"]
+            for voice in run.record.series.voip.values()
+            for delay in voice.delay_ms
             if delay is not None
         ]
     )
 
 
 def _pages(runs: Sequence[Run]) -> Line:
-    clients = [client for run in runs for client in run.record.get("web", [])]
-    return _distribution([fetch["time_s"] for client in clients for fetch in client["fetches"]])
+    clients = [client for run in runs for client in run.record.web]
+    return _distribution([fetch.time_s for client in clients for fetch in client.fetches])
 
 
 def _window(both: Both) -> Panel:
     """Return the window of the first flow over time, of the first seed."""
-    flows = both.kernel[0].record["flows"]
+    flows = both.kernel[0].record.flows
     if not flows:
         return Panel(row=both.cell.link, column=both.cell.qdisc)
-    name = flows[0]["name"]
+    name = flows[0].name
 
     def line(runs: Sequence[Run]) -> Line:
-        series = runs[0].record["series"]
-        times, values = series["t_s"], series["cwnd_segments"].get(name, [])
+        series = runs[0].record.series
+        times, values = series.t_s, series.cwnd_segments.get(name, [])
         there = [(time, value) for time, value in zip(times, values, strict=False) if value is not None]
         return np.array([time for time, _ in there]), np.array([float(value) for _, value in there])
 
@@ -142,25 +143,26 @@ def _window(both: Both) -> Panel:
 
 def _spacing(both: Both) -> Panel:
     """Return the drops since the flows began, the mean of the runs, and the mean gap between two of a flow."""
-    flows = both.kernel[0].record["flows"]
-    way = "up" if not flows or any(flow["direction"] == "up" for flow in flows) else "down"
+    flows = both.kernel[0].record.flows
+    way = "up" if not flows or any(flow.direction == "up" for flow in flows) else "down"
     gaps = [_mean_gap(runs, way) for runs in (both.kernel, both.sim)]
     words = [f"{gap:.0f}" if gap is not None else "-" for gap in gaps]
     return _panel(both, lambda runs: _cumulative(runs, way), f"{way}: gap {words[0]} / {words[1]} ms")
 
 
 def _cumulative(runs: Sequence[Run], way: str) -> Line:
-    series = [run.record["series"] for run in runs]
-    length = min(len(one["drops"].get(way, [])) for one in series)
-    if not any(any(one["drops"].get(way, [])) for one in series):
+    series = [run.record.series for run in runs]
+    length = min(len(one.drops.get(way, [])) for one in series)
+    if not any(any(one.drops.get(way, [])) for one in series):
         return np.zeros(0), np.zeros(0)
-    total = np.mean([one["drops"][way][:length] for one in series], axis=0)
-    return np.asarray(series[0]["t_s"][:length], dtype=np.float64), np.asarray(total, dtype=np.float64)
+    total = np.mean([one.drops[way][:length] for one in series], axis=0)
+    return np.asarray(series[0].t_s[:length], dtype=np.float64), np.asarray(total, dtype=np.float64)
 
 
 def _mean_gap(runs: Sequence[Run], way: str) -> float | None:
-    flows = [flow for run in runs for flow in run.record["flows"] if flow["direction"] == way]
-    gaps = [(flow["drop_gaps_ms"]["count"], flow["drop_gaps_ms"]["mean"]) for flow in flows]
+    flows = [flow for run in runs for flow in run.record.flows if flow.direction == way]
+    by_flow = [required(flow.drop_gaps_ms, "drop_gaps_ms") for flow in flows]
+    gaps = [(gap.count, gap.mean) for gap in by_flow]
     total = sum(count for count, mean in gaps if mean is not None)
     return sum(count * mean for count, mean in gaps if mean is not None) / total if total else None
 

@@ -13,6 +13,7 @@ from itertools import product
 from typing import Any
 
 from sojourn.papers.flusher.evidence import (
+    AXES,
     BASES_MS,
     CODEL,
     CUBIC,
@@ -25,18 +26,17 @@ from sojourn.papers.flusher.evidence import (
     TCPS,
     THRESHOLDS,
     WRITTEN,
-    Cell,
-    Observation,
     active,
     observe,
     passive,
 )
 from sojourn.papers.flusher.plan import Bed, ours
-from sojourn.papers.kit import execute
-from sojourn.papers.kit.paper import Profile
 from sojourn.stats import Interval, mean_interval
 from sojourn.stats.difference import difference_interval
 from sojourn.store.run import Run
+from sojourn.study import plan as plans
+from sojourn.study.cell import Cell, Observation
+from sojourn.study.paper import Profile
 from sojourn.validate.bars import AGREES, CANNOT_TELL, DIFFERS, VERDICTS, Judged, Side, Within
 
 #: The kernel's loss recovery; that of the thesis's kernel is only in the simulator.
@@ -91,7 +91,7 @@ def _queues() -> Iterator[Cell]:
         for queue in (CODEL, PIE, FQ_CODEL):
             yield passive(tcp, base, queue=queue)
         for queue in (CODEL, PIE):
-            yield Cell(tcp, base, 100, queue, DESCRIBED, True, RECOMMENDED)
+            yield AXES(tcp, base, 100, queue, DESCRIBED, True, RECOMMENDED)
         yield passive(tcp, base, 50)
         yield active(tcp, base, 50)
 
@@ -100,8 +100,8 @@ def _adaptive() -> Iterator[Cell]:
     for tcp, base, buffer in product(TCPS, BASES_MS, (50, 100)):
         yield ours(tcp, base, buffer)
     for base, buffer in product(BASES_MS, (50, 100)):
-        yield passive(CUBIC, base, buffer)._replace(scene=FOUR)
-        yield active(CUBIC, base, buffer)._replace(scene=FOUR)
+        yield passive(CUBIC, base, buffer).replaced(scene=FOUR)
+        yield active(CUBIC, base, buffer).replaced(scene=FOUR)
         yield ours(CUBIC, base, buffer, FOUR)
 
 
@@ -189,7 +189,7 @@ class Compared:
         return any(row.judged.verdict == DIFFERS for row in self.rows)
 
 
-def run(bed: Bed, which: Sequence[Cell], repeat: int, means: execute.Means) -> dict[Cell, list[Observation]]:
+def run(bed: Bed, which: Sequence[Cell], repeat: int, means: plans.Means) -> dict[Cell, list[Observation]]:
     """Run cells on one back end.
 
     Raises
@@ -197,13 +197,13 @@ def run(bed: Bed, which: Sequence[Cell], repeat: int, means: execute.Means) -> d
     SojournError
         If a run fails.
     """
-    planned = execute.repeats((cell, bed.scenario(cell), repeat) for cell in which)
+    planned = plans.repeats((cell, bed.scenario(cell), repeat) for cell in which)
     observations: dict[Cell, list[Observation]] = {}
 
     def take(cell: Cell, one: Run) -> None:
         observations.setdefault(cell, []).append(observe(one, cell))
 
-    execute.execute(planned, take, means)
+    plans.execute(planned, take, means)
     return observations
 
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from sojourn import tables
-from sojourn.papers.flusher.evidence import ADAPTIVE, FIFO, Cell
+from sojourn.papers.flusher.evidence import ADAPTIVE, FIFO
+from sojourn.study.cell import Cell
 from sojourn.validate.flusher import GOODPUT, JUDGED, RTT, SHOWN, Compared, Row
 
 _RULES = """\

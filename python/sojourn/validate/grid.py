@@ -11,8 +11,8 @@ from sojourn import api
 from sojourn.errors import ParamError
 from sojourn.scenario import Scenario
 from sojourn.store.cell import link_name
+from sojourn.units import bits_per_s
 from sojourn.validate.disciplines import Discipline
-from sojourn.validate.units import bits_per_s
 
 #: Down/up, in Mbit/s.
 LINKS = ("100/100", "10/10", "10/1")

@@ -18,6 +18,7 @@ from typing import Literal
 
 from sojourn.errors import ParamError
 from sojourn.record import FlowRecord, Record
+from sojourn.schema import required
 from sojourn.stats import Interval, course, measure_transient
 from sojourn.stats import transient as transients
 from sojourn.store.run import Run, voices_in
@@ -42,22 +43,22 @@ Counted = Literal["retransmissions", "timeouts", "mean_cwnd_segments"]
 
 def metrics_of(record: Record) -> tuple[Metric, ...]:
     """Return the metrics of a scenario, of which this is one record: the judged ones first."""
-    if "wifi" in record:
+    if record.wifi is not None:
         return wifi_metrics.metrics_of(record)
-    special = (*(_share(flow["name"]) for flow in _unequal_flows(record)), *(_TRANSIENT if _starts(record) else ()))
-    marks = _MARKS if any("ecn" in flow for flow in record["flows"]) else ()
+    special = (*(_share(flow.name) for flow in _unequal_flows(record)), *(_TRANSIENT if _starts(record) else ()))
+    marks = _MARKS if any(flow.ecn is not None for flow in record.flows) else ()
     return (*JUDGED, *special, *marks, *SHOWN)
 
 
 def _latency(record: Record) -> float | None:
-    summary = record["summary"]
-    return summary["induced_latency_ms"]
+    summary = record.summary
+    return summary.induced_latency_ms
 
 
 def _goodput(direction: str) -> Callable[[Record], float | None]:
     def value(record: Record) -> float | None:
-        summary = record["summary"]
-        goodput = summary["goodput_up_mbit"] if direction == "up" else summary["goodput_down_mbit"]
+        summary = record.summary
+        goodput = summary.goodput_up_mbit if direction == "up" else summary.goodput_down_mbit
         return goodput if _flows(record, direction) else None
 
     return value
@@ -65,36 +66,36 @@ def _goodput(direction: str) -> Callable[[Record], float | None]:
 
 def _voice_delay(record: Record) -> float | None:
     """Return the mean one-way delay above the path's own, over all voice packets that arrived."""
-    voices = voices_in(record)
-    arrived = sum(voice["delay_ms"]["count"] for voice in voices)
+    voices = [(required(one.delay_ms, "delay_ms"), one.base_delay_ms or 0.0) for one in voices_in(record)]
+    arrived = sum(delay.count for delay, _ in voices)
     if not arrived:
         return None
-    excess = sum(((one["delay_ms"]["mean"] or 0.0) - one["base_delay_ms"]) * one["delay_ms"]["count"] for one in voices)
+    excess = sum(((delay.mean or 0.0) - base) * delay.count for delay, base in voices)
     return float(excess / arrived)
 
 
 def _voice_loss(runs: Sequence[Run]) -> Side | None:
     voices_of_runs = [voices_in(run.record) for run in runs]
-    lost = [sum(voice["lost"] for voice in voices) for voices in voices_of_runs]
-    return lost_share(lost, [sum(voice["sent"] for voice in voices) for voices in voices_of_runs])
+    lost = [sum(voice.lost for voice in voices) for voices in voices_of_runs]
+    return lost_share(lost, [sum(voice.sent for voice in voices) for voices in voices_of_runs])
 
 
 def _page_fetch(record: Record) -> float | None:
-    value = record["summary"].get("page_fetch_s")
+    value = record.summary.page_fetch_s
     return None if value is None else float(value)
 
 
 def _unequal_flows(record: Record) -> list[FlowRecord]:
     """Return the flows of a scenario with one direction if they differ in base round-trip time or control."""
-    flows = record["flows"]
-    unequal = len({(flow["base_rtt_ms"], flow["congestion_control"]) for flow in flows}) > 1
-    return flows if unequal and len({flow["direction"] for flow in flows}) == 1 else []
+    flows = record.flows
+    unequal = len({(flow.base_rtt_ms, flow.congestion_control) for flow in flows}) > 1
+    return flows if unequal and len({flow.direction for flow in flows}) == 1 else []
 
 
 def _share(name: str) -> Metric:
     def value(record: Record) -> float | None:
-        total = sum(flow["goodput_mbit"] for flow in record["flows"])
-        mine = sum(flow["goodput_mbit"] for flow in record["flows"] if flow["name"] == name)
+        total = sum(flow.goodput_mbit for flow in record.flows)
+        mine = sum(flow.goodput_mbit for flow in record.flows if flow.name == name)
         return 100 * mine / total if total else None
 
     return Metric(
@@ -107,7 +108,7 @@ def _share(name: str) -> Metric:
 
 
 def _starts(record: Record) -> bool:
-    return bool(record["experiment"] == "transient")
+    return bool(record.experiment == "transient")
 
 
 def _settling(pick: Callable[[transients.Transient], Interval]) -> Measure:
@@ -127,29 +128,29 @@ def _settling(pick: Callable[[transients.Transient], Interval]) -> Measure:
 
 def samples(record: Record) -> transients.Samples:
     """Return the latencies of a record's probes, as `sojourn.stats.course` takes them."""
-    return {name: (probe["t_s"], probe["rtt_ms"]) for name, probe in record["series"]["rtt"].items()}
+    return {name: (probe.t_s, probe.rtt_ms) for name, probe in record.series.rtt.items()}
 
 
 def end_s(record: Record) -> float:
     """Return the last multiple of the transient's bins before the end of the measured window."""
-    times = record["series"]["t_s"]
+    times = record.series.t_s
     return math.floor(times[-1] / transients.BIN_S + 1e-6) * transients.BIN_S if times else 0.0
 
 
 def _flows(record: Record, direction: str) -> list[FlowRecord]:
-    return [flow for flow in record["flows"] if flow["direction"] == direction]
+    return [flow for flow in record.flows if flow.direction == direction]
 
 
 def _drops(direction: str) -> Callable[[Record], float | None]:
-    return lambda record: float(sum(record["bottleneck"][direction]["drops"].values()))
+    return lambda record: float(sum(record.bottleneck[direction].drops.values()))
 
 
 def _marks(direction: str) -> Callable[[Record], float | None]:
     """Return the marks of a direction in which flows with ECN send."""
 
     def value(record: Record) -> float | None:
-        wanted = any("ecn" in flow for flow in _flows(record, direction))
-        return float(record["bottleneck"][direction]["marks"]) if wanted else None
+        wanted = any(flow.ecn is not None for flow in _flows(record, direction))
+        return float(record.bottleneck[direction].marks) if wanted else None
 
     return value
 
@@ -158,8 +159,8 @@ def _gap(direction: str, key: Literal["mean", "cv"]) -> Callable[[Record], float
     """Return what is the mean over the flows' gaps between drops; each gap counts the same."""
 
     def value(record: Record) -> float | None:
-        gaps = [flow["drop_gaps_ms"] for flow in _flows(record, direction)]
-        there = [(gap["count"], gap[key]) for gap in gaps]
+        gaps = [required(flow.drop_gaps_ms, "drop_gaps_ms") for flow in _flows(record, direction)]
+        there = [(gap.count, getattr(gap, key)) for gap in gaps]
         total = sum(count for count, value in there if value is not None)
         return sum(count * value for count, value in there if value is not None) / total if total else None
 
@@ -168,7 +169,7 @@ def _gap(direction: str, key: Literal["mean", "cv"]) -> Callable[[Record], float
 
 def _all(record: Record, direction: str, key: Counted, what: Callable[[list[float]], float]) -> float | None:
     """Return a function of what each flow has; none if one of them lacks it, which a kernel does not always tell."""
-    values: list[float | None] = [flow[key] for flow in _flows(record, direction)]
+    values: list[float | None] = [getattr(flow, key) for flow in _flows(record, direction)]
     there = [float(value) for value in values if value is not None]
     return what(there) if there and len(there) == len(values) else None
 
@@ -189,12 +190,12 @@ def _mean_cwnd(direction: str) -> Callable[[Record], float | None]:
 
 
 def _backlog(direction: str) -> Callable[[Record], float | None]:
-    return lambda record: float(record["bottleneck"][direction]["backlog_packets"]["mean"])
+    return lambda record: float(record.bottleneck[direction].backlog_packets.mean)
 
 
 def _probe_loss(record: Record) -> float | None:
-    summary = record["summary"]
-    return None if (loss := summary["probe_loss"]) is None or not summary["rtt_ms"]["count"] else 100 * loss
+    summary = record.summary
+    return None if (loss := summary.probe_loss) is None or not summary.rtt_ms.count else 100 * loss
 
 
 JUDGED: tuple[Metric, ...] = (

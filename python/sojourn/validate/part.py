@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Annotated, Any, Literal, NoReturn
 
-from sojourn import _native, bounded, shape
+from msgspec import Meta, Struct
+
+from sojourn import _native, bounded, schema
 from sojourn.errors import SojournError
+from sojourn.record import Record
+from sojourn.schema import Number, Text, Words
 from sojourn.store.folder import check_settled
 from sojourn.validate import bars, wifi_metrics
 from sojourn.validate.errors import Error, Quantile
@@ -174,8 +178,8 @@ def cost(ran: Sequence[Both]) -> dict[str, str]:
         (f"cost, {titles[1]}", [run for both in ran for run in both.kernel]),
         (f"cost, {titles[0]}", [run for both in ran for run in both.sim]),
     ):
-        costs = [run.record["cost"] for run in runs if run.record.get("cost")]
-        wall, minutes = sum(one["wall_s"] for one in costs), sum(one["sim_s"] for one in costs) / 60
+        costs = [run.record.cost for run in runs]
+        wall, minutes = sum(one.wall_s for one in costs), sum(one.sim_s for one in costs) / 60
         if minutes:
             facts[name] = f"{wall:.0f} s for {len(costs)} runs: {wall / minutes:.3g} s of a core for a minute"
     return facts
@@ -213,7 +217,7 @@ def load(folder: Path) -> Part:
     try:
         _check(plain)
         return Part(**plain)
-    except (shape.Misfit, TypeError) as error:
+    except (schema.Misfit, TypeError) as error:
         why = "it is not a whole part" if isinstance(error, TypeError) else str(error)
         message = f"{path} cannot be read: {why}"
         raise SojournError(message) from error
@@ -221,105 +225,115 @@ def load(folder: Path) -> Part:
 
 def _check(plain: dict[str, Any]) -> None:
     """Raise `Misfit` unless this is a part."""
-    _PART(plain, "")
+    schema.convert(plain, _Part)
+    names = plain["scenarios"]
     for place, entry in enumerate(plain["entries"]):
         # The sides that are compared; one without a value says so.
         for side in entry.get("pair", (SIM, KERNEL)):
-            shape.record({side: shape.number_or_null})(entry, f"entries[{place}]")
-        drawn = "relative_error" in entry and entry["bar_is"] is not None
-        if drawn and entry["scenario"] not in plain["scenarios"]:
-            message = f"entries[{place}].scenario is {shape.shown(entry['scenario'])}, which is not among scenarios"
-            raise shape.Misfit(message)
+            if side not in entry:
+                message = f"entries[{place}].{side} is missing"
+                raise schema.Misfit(message)
+        if "relative_error" in entry and entry["bar_is"] is not None:
+            _check_among(entry["scenario"], names, f"entries[{place}]")
     for place, one in enumerate(plain["worst"]):
-        if one["scenario"] not in plain["scenarios"]:
-            message = f"worst[{place}].scenario is {shape.shown(one['scenario'])}, which is not among scenarios"
-            raise shape.Misfit(message)
-    for name, text in plain["scenarios"].items():
-        if not isinstance(text, str):
-            message = f"scenarios.{name} is {shape.shown(text)}, but must be a scenario"
-            raise shape.Misfit(message)
-        _SCENARIO(bounded.parse_json(text, _no_scenario(name)), f"scenarios.{name}")
+        _check_among(one["scenario"], names, f"worst[{place}]")
+    for name, text in names.items():
+        schema.convert(bounded.parse_json(text, _no_scenario(name)), _Scenario, f"scenarios.{name}")
+
+
+def _check_among(name: str, names: Collection[str], where: str) -> None:
+    if name not in names:
+        message = f"{where}.scenario is {bounded.shown(name)}, which is not among scenarios"
+        raise schema.Misfit(message)
 
 
 def _no_scenario(name: str) -> bounded.Refuse:
     def refuse(why: str) -> NoReturn:
         message = f"scenarios.{name} is no scenario: {why}"
-        raise shape.Misfit(message)
+        raise schema.Misfit(message)
 
     return refuse
 
 
-_SCENARIO = shape.record(
-    dict.fromkeys(("up", "down", "rtt", "qdisc_up"), shape.words)
-    | {"flows": shape.list_of(shape.record({"direction": shape.text}, {"congestion_control": shape.text}))}
-)
-_ENTRY = shape.record(
-    dict.fromkeys(("scenario", "metric", "title", "unit", "reason"), shape.text)
-    | {
-        "verdict": shape.one_of(*_ORDER, bars.NOT_JUDGED),
-        "digits": shape.one_of(*range(16)),
-        "bar": shape.number_or_null,
-        "bar_is": shape.text_or_null,
-        "surely": shape.flag,
-    },
-    {
-        "pair": shape.list_of(shape.one_of(*TITLES), least=2),
-        "link": shape.words,
-        "qdisc": shape.text,
-        **dict.fromkeys(
-            (
-                *("ratio", "relative_error", "value", "low", "high", "itself"),
-                *("difference", "difference_low", "difference_high"),
-            ),
-            shape.number_or_null,
-        ),
-    },
-)
-_PART = shape.record(
-    {
-        "name": shape.words,
-        "command": shape.text,
-        "facts": shape.table_of(shape.text),
-        "entries": shape.list_of(_ENTRY),
-        "scenarios": shape.table_of(shape.anything),
-        "worst": shape.list_of(
-            shape.record(
-                {"scenario": shape.text, "title": shape.text, "error": shape.number_or_null},
-                {"itself": shape.number_or_null},
-            )
-        ),
-    },
-    {
-        "ranks": shape.list_of(
-            shape.record(
-                {
-                    "metric": shape.text,
-                    "title": shape.text,
-                    "counts": shape.list_of(shape.number, least=2),
-                    "p_value": shape.number,
-                }
-            )
-        ),
-        "groups": shape.list_of(
-            shape.record(
-                {
-                    "name": shape.text,
-                    "quantiles": shape.list_of(
-                        shape.record(
-                            {
-                                **dict.fromkeys(("metric", "title", "name"), shape.text),
-                                "scenarios": shape.number,
-                                "value": shape.number_or_null,
-                                "itself": shape.number_or_null,
-                                "verdict": shape.one_of(*_ORDER),
-                            }
-                        )
-                    ),
-                }
-            )
-        ),
-    },
-)
+class _Flow(Struct):
+    direction: Text
+    congestion_control: Text = ""
+
+
+class _Scenario(Struct):
+    up: Words
+    down: Words
+    rtt: Words
+    qdisc_up: Words
+    flows: list[_Flow]
+
+
+class _Entry(Struct):
+    scenario: Text
+    metric: Text
+    title: Text
+    unit: Text
+    reason: Text
+    verdict: Literal["agrees", "differs", "cannot tell", "not judged"]
+    digits: Annotated[int, Meta(ge=0, le=15, extra={"rule": "a whole number from 0 to 15"})]
+    bar: Number | None
+    bar_is: Text | None
+    surely: bool
+    pair: Annotated[list[Literal["sim", "linux", "live"]], Meta(min_length=2)] = []
+    link: Words = "-"
+    qdisc: Text = ""
+    sim: Number | None = None
+    linux: Number | None = None
+    live: Number | None = None
+    ratio: Number | None = None
+    relative_error: Number | None = None
+    value: Number | None = None
+    low: Number | None = None
+    high: Number | None = None
+    itself: Number | None = None
+    difference: Number | None = None
+    difference_low: Number | None = None
+    difference_high: Number | None = None
+
+
+class _Worst(Struct):
+    scenario: Text
+    title: Text
+    error: Number | None
+    itself: Number | None = None
+
+
+class _Ranks(Struct):
+    metric: Text
+    title: Text
+    counts: Annotated[list[Number], Meta(min_length=2)]
+    p_value: Number
+
+
+class _Quantile(Struct):
+    metric: Text
+    title: Text
+    name: Text
+    scenarios: Number
+    value: Number | None
+    itself: Number | None
+    verdict: Literal["agrees", "differs", "cannot tell"]
+
+
+class _Group(Struct):
+    name: Text
+    quantiles: list[_Quantile]
+
+
+class _Part(Struct):
+    name: Words
+    command: Text
+    facts: dict[Text, Text]
+    entries: list[_Entry]
+    scenarios: dict[Text, str]
+    worst: list[_Worst]
+    ranks: list[_Ranks] = []
+    groups: list[_Group] = []
 
 
 def _worst(entries: Sequence[Entry]) -> Entry:
@@ -352,8 +366,6 @@ def _quantile_entry(name: str, one: Quantile) -> Entry:
     }
 
 
-def _release(record: Mapping[str, Any]) -> str:
-    kernel = record.get("kernel")
-    if isinstance(kernel, Mapping):
-        return str(kernel.get("release") or kernel.get("version") or "release not said")
-    return str(kernel) if kernel else f"none (back end {record['backend']})"
+def _release(record: Record) -> str:
+    kernel = record.kernel
+    return f"none (back end {record.backend})" if kernel is None else kernel.release or kernel.version

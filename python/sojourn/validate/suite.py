@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from sojourn.bounds import check_repeat
 from sojourn.errors import ParamError
 from sojourn.experiments import BUILT_IN, find
+from sojourn.schema import required
 from sojourn.store.cell import link_words
 from sojourn.validate import bbr_sets, draw, grid, wifi_sets
 from sojourn.validate.disciplines import named_disciplines, table_1
@@ -310,7 +311,7 @@ def _drawn_cells(request: Request) -> tuple[Cell, ...]:
 
 
 def _stations(ran: Sequence[Both]) -> str:
-    numbers = [len(both.kernel[0].record["wifi"]["stations"]) for both in ran]
+    numbers = [len(required(both.kernel[0].record.wifi, "wifi").stations) for both in ran]
     return f"{min(numbers)} to {max(numbers)}" if min(numbers) < max(numbers) else str(numbers[0])
 
 
@@ -331,7 +332,7 @@ def _cells_of_a_set(request: Request) -> tuple[Cell, ...]:
 
 def _facts(request: Request, ran: Sequence[Both]) -> dict[str, str]:
     cells = [both.cell for both in ran]
-    durations = list(dict.fromkeys(str(both.kernel[0].record["scenario"]["duration"]) for both in ran))
+    durations = list(dict.fromkeys(str(both.kernel[0].record.scenario["duration"]) for both in ran))
     real = ", ".join(TITLES[name] for name in request.real)
     first = 1 if request.experiment in {*POPULATIONS, wifi_sets.DRAWN} or request.seed is None else request.seed
     if request.experiment in wifi_sets.SETS:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from sojourn.record import QuantileName, Record, WifiStationRecord
+from sojourn.schema import required
 from sojourn.validate.bars import Bar, Within
 from sojourn.validate.metric import Metric, each_run
 
@@ -30,22 +31,22 @@ Value = Callable[[Record], float | None]
 
 def metrics_of(record: Record) -> tuple[Metric, ...]:
     """Return the metrics of a cell's record: the judged ones, then those that are shown."""
-    stations = [one["name"] for one in record["wifi"]["stations"]]
-    echoes = [one["name"] for one in record["probes"] if one["kind"] == "icmp"]
+    stations = [one.name for one in required(record.wifi, "wifi").stations]
+    echoes = [one.name for one in record.probes if one.kind == "icmp"]
     judged = [
         *(_metric(f"airtime_{name}", f"airtime share of {name}", "", _share(name), AIRTIME, 4) for name in stations),
         *(
-            _metric(
-                f"flow_goodput_{one['name']}", f"goodput of {one['name']}", "Mbit/s", _goodput(one["name"]), GOODPUT
-            )
-            for one in record["flows"]
+            _metric(f"flow_goodput_{one.name}", f"goodput of {one.name}", "Mbit/s", _goodput(one.name), GOODPUT)
+            for one in record.flows
         ),
         *(_metric(f"median_{name}", f"median of {name}", "ms", _ping(name, "median"), MEDIAN) for name in echoes),
         *(_metric(f"p95_{name}", f"95th percentile of {name}", "ms", _ping(name, "p95"), P95) for name in echoes),
     ]
     shown = [
-        _metric("busy", "medium busy", "", lambda record: float(record["wifi"]["busy"]), None, 3),
-        _metric("collisions", "collisions", "", lambda record: float(record["wifi"]["collisions"]), None, 0),
+        _metric("busy", "medium busy", "", lambda record: float(required(record.wifi, "wifi").busy), None, 3),
+        _metric(
+            "collisions", "collisions", "", lambda record: float(required(record.wifi, "wifi").collisions), None, 0
+        ),
         *(
             _metric(f"frames_{name}", f"frames of an aggregate to {name}", "", _frames(name), None, 1)
             for name in stations
@@ -59,12 +60,12 @@ def _metric(name: str, title: str, unit: str, value: Value, bar: Bar | None, dig
 
 
 def _station(record: Record, name: str) -> WifiStationRecord | None:
-    return next((one for one in record["wifi"]["stations"] if one["name"] == name), None)
+    return next((one for one in required(record.wifi, "wifi").stations if one.name == name), None)
 
 
 def _share(name: str) -> Value:
     def value(record: Record) -> float | None:
-        used = {one["name"]: _airtime(one) for one in record["wifi"]["stations"]}
+        used = {one.name: _airtime(one) for one in required(record.wifi, "wifi").stations}
         every = sum(used.values())
         return used[name] / every if name in used and every > 0 else None
 
@@ -77,28 +78,28 @@ def _airtime(station: WifiStationRecord) -> float:
     A simulated access point counts of what stations send only what it receives, as a real one does; the kernel's driver
     counts all of it (`airtime_sent_ms`).
     """
-    sent = station["airtime_sent_ms"] if "airtime_sent_ms" in station else station["airtime_rx_ms"]
-    return float(station["airtime_tx_ms"]) + float(sent)
+    sent = station.airtime_sent_ms if station.airtime_sent_ms is not None else station.airtime_rx_ms
+    return float(station.airtime_tx_ms) + float(sent)
 
 
 def _frames(name: str) -> Value:
     def value(record: Record) -> float | None:
         one = _station(record, name)
-        return one["down"]["aggregate_frames"] if one is not None else None
+        return one.down.aggregate_frames if one is not None else None
 
     return value
 
 
 def _goodput(name: str) -> Value:
     def value(record: Record) -> float | None:
-        return next((float(one["goodput_mbit"]) for one in record["flows"] if one["name"] == name), None)
+        return next((float(one.goodput_mbit) for one in record.flows if one.name == name), None)
 
     return value
 
 
 def _ping(name: str, key: QuantileName) -> Value:
     def value(record: Record) -> float | None:
-        found = next((one["rtt_ms"] for one in record["probes"] if one["name"] == name), None)
-        return found[key] if found else None
+        found = next((one.rtt_ms for one in record.probes if one.name == name), None)
+        return getattr(found, key, None)
 
     return value

@@ -7,10 +7,13 @@ import time
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
-from sojourn import bounded, shape
+from msgspec import Meta, Struct
+
+from sojourn import bounded, schema
 from sojourn.errors import SojournError
+from sojourn.schema import Number, Text
 from sojourn.store import index
 from sojourn.view.settings import differences
 from sojourn.view.source import Source, planned
@@ -25,12 +28,6 @@ MOST_MAP_CELLS = 20_000
 _MAP_BYTES = 16 << 20
 #: Keys of a claim that the page shows, where a claim has them.
 _CLAIM = ("id", "section", "says", "verdict", "value", "low", "high", "unit", "reason")
-
-
-def _plain(value: Any, where: str) -> None:
-    """Take what a cell of a table may hold."""
-    if not isinstance(value, bool):
-        (shape.text if isinstance(value, str) else shape.number_or_null)(value, where)
 
 
 def comparison(rows: list[Row], of_run: Mapping[str, Sequence[tuple[str, str]]]) -> dict[str, Any]:
@@ -123,7 +120,10 @@ def claims(sources: list[Source]) -> list[dict[str, Any]]:
     return found
 
 
-_MAP = shape.record({"cells": shape.list_of(shape.table_of(_plain), least=1, most=MOST_MAP_CELLS)})
+class _Map(Struct):
+    """A table: its cells by column."""
+
+    cells: Annotated[list[dict[Text, Text | Number | bool | None]], Meta(min_length=1, max_length=MOST_MAP_CELLS)]
 
 
 def map_of(source: Source) -> dict[str, Any]:
@@ -138,8 +138,8 @@ def map_of(source: Source) -> dict[str, Any]:
     bounded.check_inside(path, source.path)
     plain = bounded.read_json(path, _MAP_BYTES)
     try:
-        _MAP(plain, "")
-    except shape.Misfit as error:
+        schema.convert(plain, _Map)
+    except schema.Misfit as error:
         message = f"{path} cannot be read: {error}"
         raise SojournError(message) from error
     columns = list(dict.fromkeys(name for cell in plain["cells"] for name in cell))

@@ -21,6 +21,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import msgspec
 import uvicorn
 from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
@@ -212,7 +213,8 @@ class View:
     def _run(self, request: Request) -> object:
         source, name = self._named(request)
         record = RunStore(source.store).get(name).record
-        return {key: record[key] for key in record if key not in {"series", "format"}}  # type: ignore[literal-required]
+        plain: dict[str, object] = msgspec.to_builtins(record)
+        return {key: value for key, value in plain.items() if key not in {"stored", "format"}}
 
     def _series(self, request: Request) -> object:
         from sojourn.view import course

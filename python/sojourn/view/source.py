@@ -115,15 +115,15 @@ class Source:
 
     def _read(self, path: Path) -> tuple[Labels, Path, str | None]:
         try:
-            plain = index.load_index(path)
+            found = index.load_index(path)
         except SojournError as error:
             return Labels(), self.path / "runs", str(error)
         of_run: dict[str, list[tuple[str, str]]] = {}
-        for cell in plain["cells"]:
-            for name in cell["runs"]:
-                of_run.setdefault(name, []).append((cell["link"], cell["qdisc"]))
-        labels = Labels(title=plain["title"], command=plain["command"], of_run=of_run)
-        return labels, self.path / plain["store"], None
+        for cell in found.cells:
+            for name in cell.runs:
+                of_run.setdefault(name, []).append((cell.link, cell.qdisc))
+        labels = Labels(title=found.title, command=found.command, of_run=of_run)
+        return labels, self.path / found.store, None
 
     def ids(self) -> list[str]:
         """Return the names of the runs that are there, sorted; none if the store cannot be read."""

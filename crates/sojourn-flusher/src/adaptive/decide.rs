@@ -1,6 +1,7 @@
 //! The core's decisions with the method `adaptive`.
 
 use super::path::{Judged, Kind, Now};
+use super::watch::Sample;
 use super::{Campaign, Path};
 use crate::detector::trigger;
 use crate::flow::Flow;
@@ -40,9 +41,7 @@ struct Company {
 }
 
 fn rate(flow: &Flow) -> Option<Rate> {
-    flow.watch
-        .rate(flow.outstanding.captured_in_flight())
-        .or(flow.throughput.get())
+    flow.watch.rate().or(flow.throughput.get())
 }
 
 impl Flusher {
@@ -92,7 +91,11 @@ impl Flusher {
         };
         let key = flow.key;
         let trigger = trigger(base, &params);
-        let window = flow.watch.on_sample(raw, smoothed, base, trigger, now, &params);
+        let sample = Sample {
+            rtt: raw,
+            under_way: ack.under_way,
+        };
+        let window = flow.watch.on_sample(sample, smoothed, base, trigger, now, &params);
         let helped = self
             .campaign
             .as_mut()

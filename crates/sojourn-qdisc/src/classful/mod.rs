@@ -81,8 +81,19 @@ pub(crate) struct Filter {
     pub(crate) codes: u64,
     /// The minor number of the class to which it sends them.
     pub(crate) class: u16,
-    /// Filters of lower numbers are asked first; 0 once they stand in this order.
-    pub(crate) priority: u32,
+    /// Its place among others; the default once they stand in order.
+    pub(crate) place: FilterPlace,
+}
+
+/// What decides when a filter is asked.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct FilterPlace {
+    /// Filters of lower numbers are asked first.
+    pub(crate) priority: Option<u32>,
+    /// Its kind in Linux; none for `dscp`.
+    pub(crate) kind: Option<&'static str>,
+    /// Such as `ETH_P_ALL`.
+    pub(crate) protocol: u16,
 }
 
 impl<L> Classes<L> {
@@ -228,9 +239,11 @@ impl<L> Classes<L> {
         Err(ParamError::new("qdisc", "parent", handle, rule).into())
     }
 
-    /// Adds a rule behind those that are there.
+    /// Adds a rule behind those that are there. One without code points takes a place only.
     pub(crate) fn add_filter(&mut self, filter: Filter) -> Result<(), SpecError> {
-        self.find("filter.flowid", filter.class)?;
+        if filter.codes != 0 {
+            self.find("filter.flowid", filter.class)?;
+        }
         if filter.parent != 0 {
             self.find("filter.parent", filter.parent)?;
             if self.kind != "htb" {

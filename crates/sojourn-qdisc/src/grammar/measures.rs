@@ -179,6 +179,11 @@ measures! {
     Number, "number", u32, |g| g.count(0), Value::Count, 0 by |text| tc::count(text, 0) == Some(0);
     /// A count that is read as decimal.
     Plain, "number", u32, |g| g.count(10), Value::Count, 0 by |text| tc::count(text, 10) == Some(0);
+    /// The same, of 16 bits.
+    Short, "number", u32, |g| {
+        let number = g.count(10)?;
+        u16::try_from(number).map(u32::from).map_err(|_| g.error(format!("<= {}", u16::MAX)))
+    }, Value::Count, 0 by |text| tc::count(text, 10) == Some(0);
     /// A count of bytes, without a unit.
     Octets, "bytes", u32, |g| g.count(0), |n| Value::Bytes(Bytes::new(u64::from(n))),
         0 by |text| tc::count(text, 0) == Some(0);

@@ -4,7 +4,7 @@ use super::rate::{Layer, SendTime, TICK_NS, bytes_per_second, default_burst, tic
 use crate::ParamError;
 use crate::grammar::error::SpecError;
 use crate::grammar::given::Given;
-use crate::grammar::measures::{CellSize, Measure, Plain, Speed, Unit, Value, signed};
+use crate::grammar::measures::{CellSize, Measure, Plain, Short, Speed, Unit, Value, signed};
 use crate::grammar::model::CHECKED;
 use crate::grammar::words::{Table, words};
 use crate::netlink::{Named, OptionValue, Options, number, push, word};
@@ -79,8 +79,8 @@ impl HtbClass {
             ["mtu"] Short: Plain = mtu, "size of the largest packet, for the default of burst and cburst";
             ["prio"] Short: Plain = prio, "of classes that may send, those of the lowest number do";
             ["quantum"] ZeroIsUnset Short: Plain = quantum, "bytes it sends before the next class of its priority";
-            ["overhead"] Short: Plain = overhead, if |t| t.overhead != 0, "bytes that are added to each packet";
-            ["mpu"] Short: Plain = mpu, if |t| t.mpu != 0, "the least size that a packet counts with";
+            ["overhead"] Short: Short = overhead, if |t| t.overhead != 0, "bytes that are added to each packet";
+            ["mpu"] Short: Short = mpu, if |t| t.mpu != 0, "the least size that a packet counts with";
             ["linklayer"] Short: LayerWord = linklayer, if |t| t.linklayer != Layer::Ethernet,
                 "ethernet, or atm for whole cells";
         },
@@ -122,8 +122,6 @@ impl HtbClass {
         }
         // Source: `htb_change_class` takes a priority beyond the last as the last.
         self.prio = self.prio.min(Self::PRIORITIES as u32 - 1);
-        in_range("htb", "overhead", u64::from(self.overhead), 0, u64::from(u16::MAX))?;
-        in_range("htb", "mpu", u64::from(self.mpu), 0, u64::from(u16::MAX))?;
         let quantum = self.quantum.map_or(1, u64::from);
         in_range("htb", "quantum", quantum, 1, i32::MAX as u64)
     }
@@ -135,7 +133,8 @@ impl HtbClass {
             return Err(ParamError::new("htb", "overhead", self.overhead.to_string(), rule));
         }
         (self.overhead, self.mpu, self.linklayer) = (stab.overhead, stab.least, stab.layer);
-        self.complete()
+        in_range("htb", "overhead", self.overhead.into(), 0, u16::MAX.into())?;
+        in_range("htb", "mpu", self.mpu.into(), 0, u16::MAX.into())
     }
 
     /// The canonical text.

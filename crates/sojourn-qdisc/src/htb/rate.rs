@@ -25,8 +25,8 @@ impl Layer {
 
 /// Nanoseconds of one tick, in which `tc` tells a kernel of times. Source: Linux `PSCHED_SHIFT`.
 pub(crate) const TICK_NS: i64 = 64;
-/// Ticks of a second.
-const TICKS_PER_S: u128 = 15_625_000;
+/// Ticks of a microsecond.
+const TICKS_PER_US: f64 = 15.625;
 
 /// A rate as the kernel keeps it: bytes a second as a factor and a shift, and what is added to a packet.
 ///
@@ -82,12 +82,10 @@ pub(crate) const fn bytes_per_second(rate: Rate) -> u64 {
 
 /// Ticks that `size` takes at `rate`, rounded up; `None` if they do not fit into 32 bits with one left over.
 ///
-/// Source: iproute2 `tc_calc_xmittime`, with 15.625 ticks a microsecond.
-///
-/// Deviation: `tc` computes with floating-point numbers, which can round up a whole number to the next.
+/// Source: iproute2 `tc_calc_xmittime`, operation by operation: a whole number can be rounded up to the next.
 pub(crate) fn ticks(rate: Rate, size: Bytes) -> Option<u32> {
-    let ticks = (u128::from(size.get()) * TICKS_PER_S).div_ceil(u128::from(bytes_per_second(rate)));
-    u32::try_from(ticks).ok().filter(|&ticks| ticks < u32::MAX)
+    let ticks = (1e6 * (size.get() as f64 / bytes_per_second(rate) as f64) * TICKS_PER_US).ceil();
+    (ticks < f64::from(u32::MAX)).then_some(ticks as u32)
 }
 
 /// Whether `tc` can say what this size takes at this rate.
@@ -141,6 +139,8 @@ mod tests {
     fn bursts_are_ticks_of_64_ns_rounded_up() {
         assert_eq!(ticks(Rate::from_mbit(1), Bytes::new(1600)), Some(200_000));
         assert_eq!(ticks(Rate::from_mbit(3), Bytes::new(1600)), Some(66_667));
+        // 598 exactly, but `tc` says 599.
+        assert_eq!(ticks(Rate::from_mbit(2000), Bytes::new(9568)), Some(599));
         assert_eq!(ticks(Rate::from_bps(8), Bytes::new(300)), None);
         assert_eq!(default_burst(Rate::from_mbit(1000), 1600), Bytes::new(1600));
         assert_eq!(default_burst(Rate::from_mbit(40_000), 1600), Bytes::new(1605));

@@ -4,7 +4,7 @@
 //! `pfifo_qdisc_ops` in each classful discipline, and `fifo_init`: its limit is the device's transmit queue length,
 //! which is 1000 by default.
 
-use super::QdiscSpec;
+use super::{QdiscSpec, filters};
 use crate::classful::Classes;
 use crate::classful::names::show_codes;
 use crate::footprint::Footprint;
@@ -34,8 +34,7 @@ impl Classes<QdiscSpec> {
 
     /// Puts filters in the order in which they are asked.
     pub(super) fn settle(&mut self) {
-        self.filters.sort_by_key(|filter| filter.priority);
-        self.filters.iter_mut().for_each(|filter| filter.priority = 0);
+        filters::settle(&mut self.filters);
         let below = self.qdiscs_mut().filter_map(|qdisc| qdisc.0.classes_mut());
         below.for_each(Self::settle);
     }

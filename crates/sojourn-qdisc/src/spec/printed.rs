@@ -93,10 +93,13 @@ fn statement(words: &[&str], below: &[&str]) -> Result<Option<Made>, SpecError> 
     };
     let parent = behind("parent").unwrap_or_default();
     // The value and the mask of a key are printed with a slash between them.
-    let more = below.iter().map(|word| match word.split_once('/') {
-        Some((value, mask)) => format!("u32 {value} {mask}"),
-        None => (*word).to_owned(),
-    });
+    let more = below
+        .iter()
+        .filter(|word| !FLAGS.contains(word))
+        .map(|word| match word.split_once('/') {
+            Some((value, mask)) => format!("u32 0x{value} {mask}"),
+            None => (*word).to_owned(),
+        });
     let more = more.collect::<Vec<_>>().join(" ");
     if *what == "filter" {
         let class = ["*flowid", "flowid", "classid"].into_iter().find_map(behind);
@@ -138,9 +141,14 @@ fn statement(words: &[&str], below: &[&str]) -> Result<Option<Made>, SpecError> 
 }
 
 /// Printed words as `tc` reads them, without what is none of them.
-fn plain(words: &[&str]) -> String {
+fn plain<'a>(words: &[&'a str]) -> String {
     let mut read = Vec::new();
-    let mut words = words.iter().copied().peekable();
+    // Behind the size of a cell no space is printed.
+    let split = |word: &&'a str| match word.strip_suffix("mpu").filter(|size| size.contains('/')) {
+        Some(size) => vec![size, "mpu"],
+        None => vec![*word],
+    };
+    let mut words = words.iter().flat_map(split).peekable();
     while let Some(word) = words.next() {
         let unit = match word {
             "limit" | "flow_limit" => "p",

@@ -12,28 +12,24 @@
 //! ```
 //!
 //! and each may have `tc` before it, and behind its first word `add` or `replace`, and `dev X` and `root` where `tc` takes
-//! them. As in `tc`, handles are hexadecimal, and a statement names only what was said before it. Filters are asked in the
-//! order of their priorities, those without one last and in the order of the text; the first that takes a packet decides.
-//! Packets here are IPv4: a filter of another protocol takes none.
+//! them. As in `tc`, handles are hexadecimal, and a statement names only what was said before it. [Filters](super::filters)
+//! have a page of their own.
 //!
 //! A `stab` becomes words for the link layer: of each class of `htb`, of `tbf`, or of `cake`. Deviation: it leaves quanta,
 //! counters and the disciplines below alone, and its table is exact. Other kinds are refused with it.
 //!
 //! `mq` has a discipline for each queue of a device. A link here has one, so the one discipline below it stands for it.
-//!
-//! Deviation: `tc` has no word for a code point. A kernel gets one `u32` filter on the byte of the type of service for
-//! each code point.
 
-use super::{QdiscSpec, printed};
+use super::{QdiscSpec, filters, printed};
 use crate::ParamError;
-use crate::classful::names::{Handle, code_point};
-use crate::classful::{Classes, Filter};
+use crate::classful::Classes;
+use crate::classful::names::Handle;
 use crate::grammar::error::SpecError;
 use crate::grammar::given::Given;
 use crate::grammar::measures::Measure;
 use crate::htb::{Layer, LayerWord};
 use crate::tbf::Framing;
-use sojourn_units::{Rate, tc};
+use sojourn_units::Rate;
 
 /// The handle of the discipline at the root.
 pub(crate) const ROOT: u16 = 1;
@@ -45,17 +41,14 @@ const MOST_LEVELS: usize = 8;
 /// What `tc` can do besides adding and replacing.
 pub(super) const VERBS: &[&str] = &["del", "delete", "change", "link", "show", "list", "ls", "get"];
 
-/// The priority of a filter that says none. Source: Linux `tcf_auto_prio`.
-const LAST_PRIORITY: u32 = 0xc000;
-
 /// What stands before the kind of a statement, by key.
 #[derive(Debug, Default)]
 pub(crate) struct Place<'a> {
     parent: Option<&'a str>,
     handle: Option<&'a str>,
     classid: Option<&'a str>,
-    protocol: Option<&'a str>,
-    priority: Option<&'a str>,
+    pub(super) protocol: Option<&'a str>,
+    pub(super) priority: Option<&'a str>,
     device: Option<&'a str>,
     stab: Option<Framing>,
     /// Whether it takes the place of another.
@@ -194,7 +187,9 @@ fn place<'a, 'b>(mut words: &'b [&'a str]) -> Result<(Place<'a>, &'b [&'a str]),
             ["handle", rest @ ..] => (&mut found.handle, rest),
             ["classid", rest @ ..] => (&mut found.classid, rest),
             ["protocol", rest @ ..] => (&mut found.protocol, rest),
-            ["prio" | "pref", number, ..] if number.starts_with(|c: char| c.is_ascii_digit()) => {
+            ["prio" | "priority" | "pref" | "preference", number, ..]
+                if number.starts_with(|c: char| c.is_ascii_digit()) =>
+            {
                 (&mut found.priority, &words[1..])
             }
             _ => return Ok((found, words)),
@@ -304,7 +299,7 @@ fn statement(
     match *what {
         "class" => class(root, parent, &place, words, first.stab),
         "qdisc" => qdisc(root, parent, &place, words, rate),
-        _ => filter(root, parent, &place, words),
+        _ => filters::read(root, parent, &place, words),
     }
 }
 
@@ -318,7 +313,7 @@ pub(super) fn without_queue(kind: &str) -> SpecError {
 }
 
 /// The handle of `key`, which must be there.
-fn handle(of: &str, key: &str, value: Option<&str>, words: &[&str]) -> Result<Handle, SpecError> {
+pub(super) fn handle(of: &str, key: &str, value: Option<&str>, words: &[&str]) -> Result<Handle, SpecError> {
     let field = format!("{of}.{key}");
     match (value, words.first()) {
         (Some(value), _) => Ok(Handle::parse(&field, value)?),
@@ -352,7 +347,7 @@ fn own_handle(place: &Place<'_>) -> Result<Option<Handle>, ParamError> {
 }
 
 /// The classes of the discipline whose major number a handle has.
-fn classes_of<'a>(
+pub(super) fn classes_of<'a>(
     root: &'a mut Classes<QdiscSpec>,
     field: &str,
     handle: Handle,
@@ -368,7 +363,7 @@ fn classes_of<'a>(
 }
 
 /// Checks that a class is of the same discipline as the `parent`.
-fn same_major(field: &str, handle: Handle, parent: Handle) -> Result<(), SpecError> {
+pub(super) fn same_major(field: &str, handle: Handle, parent: Handle) -> Result<(), SpecError> {
     if handle.major == parent.major {
         return Ok(());
     }
@@ -431,121 +426,6 @@ fn qdisc(
         return Err(ParamError::new("qdisc", "parent", parent.to_string(), rule).into());
     }
     Ok(())
-}
-
-fn filter(root: &mut Classes<QdiscSpec>, parent: Handle, place: &Place<'_>, words: &[&str]) -> Result<(), SpecError> {
-    let classes = classes_of(root, "filter.parent", parent)?;
-    if !matches!(place.protocol, None | Some("ip" | "all" | "ipv4")) {
-        return Ok(());
-    }
-    if words.contains(&"action") {
-        return Err(not_modelled("an action"));
-    }
-    let end = words.iter().position(|&word| matches!(word, "flowid" | "classid"));
-    let (what, rest) = words.split_at(end.unwrap_or(words.len()));
-    let codes = match what.split_first() {
-        Some((&"matchall", [])) => u64::MAX,
-        Some((&"dscp", [])) => {
-            return Err(SpecError::NoValue {
-                field: "filter.dscp".to_owned(),
-                unit: "code points",
-            });
-        }
-        Some((&"dscp", words)) => words.iter().try_fold(0, |codes, word| {
-            let code = code_point(word).ok_or_else(|| {
-                let rule = "0 to 63, or a name: CS0 to CS7, AF11 to AF43, EF, VA or LE";
-                ParamError::new("filter", "dscp", format!("{word:?}"), rule)
-            })?;
-            Ok::<_, SpecError>(codes | 1 << code)
-        })?,
-        Some((&"u32", keys)) => u32_codes(keys)?,
-        other => {
-            let kind = other.map_or("", |(kind, _)| *kind);
-            if let Some((_, what)) = UNMODELLED.iter().find(|(known, _)| *known == kind) {
-                return Err(not_modelled(what));
-            }
-            return Err(SpecError::Expected {
-                word: kind.to_owned(),
-                expected: "dscp with code points, u32 match ip tos, or matchall".to_owned(),
-            });
-        }
-    };
-    let class = handle("filter", "flowid", rest.get(1).copied(), &[])?;
-    if let Some(&word) = rest.get(2) {
-        return Err(SpecError::Expected {
-            word: word.to_owned(),
-            expected: "nothing behind flowid".to_owned(),
-        });
-    }
-    let priority = match place.priority {
-        Some(value) => Given::new("filter", "prio", value).count(0)?,
-        None => LAST_PRIORITY,
-    };
-    same_major("filter.flowid", class, parent)?;
-    classes.add_filter(Filter {
-        parent: parent.minor,
-        codes,
-        class: class.minor,
-        priority: if priority == 0 { LAST_PRIORITY } else { priority },
-    })
-}
-
-/// Filters that `tc` knows and no packet here has the facts for.
-const UNMODELLED: &[(&str, &str)] = &[
-    ("fw", "firewall marks (fw)"),
-    ("flow", "flow"),
-    ("flower", "flower"),
-    ("basic", "basic"),
-    ("bpf", "bpf"),
-    ("route", "route"),
-    ("cgroup", "cgroup"),
-];
-
-fn not_modelled(what: &'static str) -> SpecError {
-    SpecError::NotModelled {
-        kind: "filter",
-        what,
-        instead: "filter parent 1: dscp CODEPOINT... flowid 1:2 chooses by code points",
-    }
-}
-
-/// The code points whose byte of the type of service has this value under the mask.
-fn codes_of(value: u32, mask: u32) -> u64 {
-    (0..64)
-        .filter(|code| (code << 2) & mask == value & mask)
-        .fold(0, |codes, code| codes | 1 << code)
-}
-
-/// The code points that the keys of a `u32` filter take: each key looks at the byte of the type of service, or at
-/// nothing.
-fn u32_codes(mut words: &[&str]) -> Result<u64, SpecError> {
-    let mut codes = u64::MAX;
-    while let ["match", key @ ..] = words {
-        let length = key.iter().position(|&word| word == "match").unwrap_or(key.len());
-        let (key, rest) = key.split_at(length);
-        let bits = |text: &&str| tc::count(text, if key.first() == Some(&"ip") { 0 } else { 16 });
-        codes &= match key {
-            ["ip", .., mask] | ["u32" | "u16" | "u8", _, mask, ..] if bits(mask) == Some(0) => u64::MAX,
-            ["ip", "src" | "dst", address] if address.ends_with("/0") => u64::MAX,
-            ["u32", value, mask, "at", "0"] if bits(mask).is_some_and(|mask| mask & !0x00fc_0000 == 0) => {
-                let (value, mask) = (
-                    bits(value).unwrap_or_default() >> 16,
-                    bits(mask).unwrap_or_default() >> 16,
-                );
-                codes_of(value, mask)
-            }
-            ["ip", "tos" | "dsfield" | "precedence", value, mask] => match (bits(value), bits(mask)) {
-                (Some(value), Some(mask @ 0..=0xff)) if mask.trailing_zeros() >= 2 => codes_of(value, mask),
-                _ => return Err(not_modelled("a mask beyond the six bits of the code point")),
-            },
-            _ => return Err(not_modelled("u32 keys other than match ip tos")),
-        };
-        words = rest;
-    }
-    match words {
-        [] => Ok(codes),
-        _ => Err(not_modelled("u32 words other than match")),
-    }
 }
 
 #[cfg(test)]

@@ -5,7 +5,7 @@ use crate::classful::{Classes, Classful};
 use crate::descriptor::Descriptor;
 use crate::fifo::Fifo;
 use crate::footprint::Footprint;
-use crate::grammar::measures::{CellSize, Plain, Size, SizeTo, Speed, Time, Value};
+use crate::grammar::measures::{CellSize, Short, Size, SizeTo, Speed, Time, Value};
 use crate::grammar::model::{CHECKED, Either, Model};
 use crate::grammar::words::{Word, words};
 use crate::htb::{Layer, LayerWord, fits_in_ticks};
@@ -66,7 +66,6 @@ impl TbfWords {
             let rule = format!("at most what {rate} sends in 274 s, 32 bits of 64 ns");
             return Err(ParamError::new("tbf", "burst", burst.to_string(), rule));
         }
-        in_range("tbf", "overhead", self.overhead.into(), 0, u16::MAX.into())?;
         in_range("tbf", "mpu", self.mpu.into(), 0, u16::MAX.into())?;
         if let Some((peak, _)) = self.peak()?.filter(|&(peak, _)| peak <= rate) {
             let rule = format!("more than the rate, {rate}");
@@ -115,7 +114,7 @@ impl Model for TbfWords {
         ["peakrate"] ZeroIsUnset Once Short: Speed = peakrate, "the rate at which a burst leaves at most; with mtu";
         ["mtu", "minburst"] ZeroIsUnset Once: CellSize = mtu, "depth of the bucket of peakrate; larger packets are refused";
         ["mpu"] ZeroIsUnset Once: SizeTo<{ u32::MAX }> = mpu, if |t| t.mpu != 0, "the least size that a packet counts with";
-        ["overhead"] ZeroIsUnset Once Short: Plain = overhead, if |t| t.overhead != 0, "bytes that are added to each packet";
+        ["overhead"] ZeroIsUnset Once Short: Short = overhead, if |t| t.overhead != 0, "bytes that are added to each packet";
         ["linklayer"] Short: LayerWord = linklayer, if |t| t.linklayer != Layer::Ethernet,
             "ethernet, or atm for whole cells";
     };

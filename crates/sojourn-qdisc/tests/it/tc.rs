@@ -146,7 +146,19 @@ const TAKEN: &[(&str, &str)] = &[
     ),
     (
         "prio ; filter parent 1: prio 9 matchall flowid 1:3 ; filter parent 1: prio 1 u32 match u32 0 0 flowid 1:2",
-        "; filter parent 1: matchall flowid 1:2 ; filter parent 1: matchall flowid 1:3",
+        // What is behind a filter of every packet is never asked.
+        " 1 ; filter parent 1: matchall flowid 1:2 ",
+    ),
+    // As in a kernel, one without a priority is asked before those that had none before it.
+    (
+        "prio ; filter parent 1: u32 match u8 0xb8 fc at 1 flowid 1:1 ; filter parent 1: u32 flowid 1:2 match u16 3 0 \
+         ; filter parent 1: prio 7 u32 match ip dsfield 32 fc match ip src 0/0 flowid 1:3",
+        " 1 ; filter parent 1: dscp CS1 flowid 1:3 ; filter parent 1: matchall flowid 1:2 ",
+    ),
+    // With words that only Sojourn has, in the order of the text.
+    (
+        "prio ; filter parent 1: dscp EF flowid 1:1 ; filter parent 1: matchall flowid 1:2",
+        " 1 ; filter parent 1: dscp EF flowid 1:1 ; filter parent 1: matchall flowid 1:2 ",
     ),
     (
         "tc qdisc add dev eth0 root handle 5: htb default 0x12\n# a remark\ntc class add dev eth0 parent 5: classid 5:12 htb \
@@ -245,6 +257,19 @@ const REFUSED: &[(&str, &str)] = &[
         "prio ; filter parent 1: u32 match ip dport 80 0xffff flowid 1:1",
         "u32 keys other than match ip tos",
     ),
+    (
+        "prio ; filter parent 1: prio 1 protocol ip matchall flowid 1:1 ; filter parent 1: prio 1 protocol ipv6 matchall flowid 1:1",
+        "filter.prio is 1, but must be a priority of its own",
+    ),
+    (
+        "prio ; filter parent 1: u32 match ip tos 0x10 0xfc match ip tos 0x20 0xfc flowid 1:1",
+        "filter.match is ip tos 0x20 0xfc, but must be a key that agrees with the others",
+    ),
+    (
+        "prio ; filter parent 1: u32 match ip tos 0x1b8 0xfc flowid 1:1",
+        "filter.match is ip tos 0x1b8 0xfc, but must be a number and a hexadecimal mask of at most 0xff",
+    ),
+    ("prio ; filter parent 1: u32 flowid 1:1", "filter.match has no value"),
 ];
 
 #[test]

@@ -11,13 +11,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from sojourn import _native
+from sojourn import _native, units
 from sojourn.backends import MeasurementStore, Parts
 from sojourn.backends.linux import cell, flusher, guest_inputs, measurements, wifi
 from sojourn.backends.linux.guest import Answer, agent_identity, carry_out
 from sojourn.backends.linux.topology import Network, Side, bed, check_kernel
 from sojourn.errors import ParamError, SojournError
-from sojourn.interop import canonical
 from sojourn.kernel.find import Kernel, find
 
 JOB_FORMAT = "sojourn-job/1"
@@ -203,7 +202,7 @@ def _bound_s(load: dict[str, Any], network: Network, kernel: Kernel) -> float:
             rates,
             _AIR_BPS
             + sum(
-                canonical.bits_per_second(flow["spec"]["rate"])
+                units.bits_per_s(flow["spec"]["rate"])
                 for flow in load["flows"]
                 if flow["spec"].get("protocol") == "udp"
             ),

@@ -18,11 +18,11 @@ import re
 from dataclasses import dataclass
 from typing import Any
 
+from sojourn import units
 from sojourn.backends.linux import cell, kinds, messages
 from sojourn.backends.linux.disciplines import Encoded, below, encoded, queue_length
 from sojourn.backends.linux.steps import Steps
 from sojourn.errors import ParamError
-from sojourn.interop import canonical
 
 NAMESPACES = ("client", "r1", "delay", "r2", "server")
 
@@ -306,7 +306,7 @@ def _metrics(network: Network) -> dict[str, int]:
     tcp = network.tcp
     metrics = {"initcwnd": int(tcp["initial_window"])}
     if tcp["min_rto"] != _LINUX_MIN_RTO:
-        ms = int(canonical.seconds(tcp["min_rto"]) * 1000)
+        ms = int(units.exact_seconds(tcp["min_rto"]) * 1000)
         metrics |= {"lock": _RTO_MIN_LOCKED, "rto_min": max(1, ms)}
     if not tcp["delayed_ack"]:
         metrics["quickack"] = 1
@@ -357,7 +357,7 @@ def _hosts(steps: Steps, network: Network) -> None:
             steps.sysctl(host, "net/ipv4/tcp_no_ssthresh_metrics_save", 0)
         # Half of the buffer is window (tcp_adv_win_scale 1). The kernel's own limits depend on the machine's memory.
         # In a cell the agent makes room beside the window, which therefore is whole from the beginning.
-        largest = 2 * canonical.size(tcp["receive_window"])
+        largest = 2 * units.size(tcp["receive_window"])
         usual = 131_072 if network.cell is None else largest
         steps.sysctl(host, "net/ipv4/tcp_rmem", f"4096 {usual} {largest}")
         steps.sysctl(host, "net/ipv4/tcp_wmem", "4096 16384 4194304")

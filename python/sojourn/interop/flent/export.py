@@ -16,7 +16,6 @@ from zlib import crc32
 from sojourn import _native
 from sojourn.errors import ParamError, SojournError
 from sojourn.files import check_target, write_file
-from sojourn.interop.canonical import bits_per_second, seconds
 from sojourn.interop.clock import window_begins
 from sojourn.interop.flent.naming import Naming, naming
 from sojourn.interop.flent.read import MOST_VALUES
@@ -25,6 +24,7 @@ from sojourn.record import Record
 from sojourn.store.cell import Cell, link_name, link_words
 from sojourn.store.index import label_of
 from sojourn.store.run import Run
+from sojourn.units import bits_per_s, seconds
 
 VERSION = 4
 SUFFIX = ".flent.gz"
@@ -82,8 +82,8 @@ def export(cells: Sequence[Cell], folder: Path, *, force: bool = False) -> list[
         for run in cell.runs:
             record = run.record
             # What a folder calls a discipline is shorter than its canonical text; a single run has no such name.
-            named = cell.qdisc != label_of(record["scenario"])
-            title = f"{cell.qdisc}, {link_words(cell.link)}, {record['scenario']['rtt']}" if named else _title(record)
+            named = cell.qdisc != label_of(record.scenario)
+            title = f"{cell.qdisc}, {link_words(cell.link)}, {record.scenario['rtt']}" if named else _title(record)
             made = data_file(run, title)
             if made.name in files:
                 # Two titles that differ only in what a file name cannot hold.
@@ -104,7 +104,7 @@ def _apart(name: str, text: str) -> str:
 
 
 def _title(record: Record) -> str:
-    scenario = record["scenario"]
+    scenario = record.scenario
     label = label_of({f"qdisc_{way}": _short(scenario[f"qdisc_{way}"], scenario[way]) for way in ("up", "down")})
     return f"{label}, {link_words(link_name(scenario['down'], scenario['up']))}, {scenario['rtt']}"
 
@@ -113,17 +113,17 @@ def _short(text: str, rate: str) -> str:
     """Return a canonical discipline's kind alone if nothing but defaults follows it."""
     kind = text.split()[0]
     try:
-        return kind if _native.expand_qdisc(kind, bits_per_second(rate)) == text else text
+        return kind if _native.expand_qdisc(kind, bits_per_s(rate)) == text else text
     except ParamError:  # of another version's disciplines
         return text
 
 
 def _body(record: Record, title: str) -> dict[str, Any]:
     names = naming(record)
-    length = float(seconds(record["scenario"]["duration"]))
+    length = seconds(record.scenario["duration"])
     total = length + 2 * names.delay_s
     _check_size(record, total)
-    t0 = window_begins(record["seed"]) - timedelta(seconds=names.delay_s)
+    t0 = window_begins(record.seed) - timedelta(seconds=names.delay_s)
     # Counted in steps, not added up: 0.2, 0.4, 0.6 and not 0.6000000000000001.
     x_values = [round(step * STEP_S, 9) for step in range(int(total / STEP_S + 1e-9) + 1)]
     grid = [x - names.delay_s for x in x_values]
@@ -138,7 +138,7 @@ def _body(record: Record, title: str) -> dict[str, Any]:
     for computed in names.computed:
         results[computed.name] = compute(computed, results)
         meta[computed.name] = {"UNITS": computed.unit, **_mean(computed.how, results[computed.name], grid, length)}
-    begins = window_begins(record["seed"]).timestamp()
+    begins = window_begins(record.seed).timestamp()
     return {
         "version": VERSION,
         "x_values": x_values,
@@ -151,20 +151,21 @@ def _body(record: Record, title: str) -> dict[str, Any]:
 
 
 def _lead(record: Record) -> float:
-    return float(seconds(record["scenario"]["lead"]))
+    return seconds(record.scenario["lead"])
 
 
 def _check_size(record: Record, total: float) -> None:
     """Raise `SojournError` if the file would have too many values: points of the grid, and packets of voice."""
     of_each = total / STEP_S
-    voice = _OF_PACKET * sum(sum(stream["sent"]) for stream in record["series"]["voip"].values())
-    for probe in record["probes"]:
-        stream = record["series"]["voip"].get(probe["name"])
+    voice = _OF_PACKET * sum(sum(stream.sent) for stream in record.series.voip.values())
+    for probe in record.probes:
+        stream = record.series.voip.get(probe.name)
         # Packets of a damaged file; a stream sends one in each frame, also before the window.
-        if stream is not None and sum(stream["sent"]) * probe["frame_ms"] > 2000 * (total + _lead(record) + 1):
-            message = f"the voice stream {probe['name']} has more packets than its frames of {probe['frame_ms']:g} ms"
+        frame = probe.frame_ms
+        if stream and frame is not None and sum(stream.sent) * frame > 2000 * (total + _lead(record) + 1):
+            message = f"the voice stream {probe.name} has more packets than its frames of {frame:g} ms"
             raise SojournError(message)
-    values = of_each * (2 * len(record["flows"]) + len(record["probes"]) + 5) + voice
+    values = of_each * (2 * len(record.flows) + len(record.probes) + 5) + voice
     if values > MOST_VALUES:
         message = (
             f"the run would have {values:.3g} values as a file of Flent, but such a file has at most {MOST_VALUES}"
@@ -191,10 +192,10 @@ def _raw(series: Series, begins: float) -> list[dict[str, Any]]:
 
 
 def _metadata(record: Record, names: Naming, title: str, t0: datetime) -> dict[str, Any]:
-    scenario = record["scenario"]
-    version = f"Sojourn {record['code_version']}"
-    web = record.get("web") or []
-    note = f"simulated by {version}, seed {record['seed']}; up: {scenario['qdisc_up']}; down: {scenario['qdisc_down']}"
+    scenario = record.scenario
+    version = f"Sojourn {record.code_version}"
+    web = record.web
+    note = f"simulated by {version}, seed {record.seed}; up: {scenario['qdisc_up']}; down: {scenario['qdisc_down']}"
     return {
         "NAME": names.test,
         "TITLE": title,
@@ -215,12 +216,12 @@ def _metadata(record: Record, names: Naming, title: str, t0: datetime) -> dict[s
         "BATCH_TITLE": None,
         "BATCH_UUID": None,
         "DATA_FILENAME": _file_name(names.test, title, t0),
-        "HTTP_GETTER_URLLIST": [client["page"] for client in web] if len(web) > 1 else None,
+        "HTTP_GETTER_URLLIST": [client.page for client in web] if len(web) > 1 else None,
         "HTTP_GETTER_DNS": None,
         "HTTP_GETTER_WORKERS": None,
         "FAILED_RUNNERS": 0,
         "SOJOURN": {
-            key: record[key] for key in ("format", "experiment", "backend", "seed", "code_version", "scenario")
+            key: getattr(record, key) for key in ("format", "experiment", "backend", "seed", "code_version", "scenario")
         },
     }
 

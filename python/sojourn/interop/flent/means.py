@@ -12,7 +12,7 @@ import math
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NoReturn
 
-from sojourn.shape import shown
+from sojourn.bounded import shown
 
 #: The first version whose samples have the unit of the series.
 _CONVERTED = 4

@@ -72,7 +72,7 @@ class Naming:
 
 def naming(record: Record) -> Naming:
     """Return how Flent calls what a record holds."""
-    scenario = record["scenario"]
+    scenario = record.scenario
     flows = scenario["flows"]
     numbers = {way: sum(flow["direction"] == way for flow in flows) for way in WAYS}
     test = _test(record, numbers)
@@ -101,14 +101,14 @@ def naming(record: Record) -> Naming:
 
 def _test(record: Record, numbers: dict[str, int]) -> str:
     up, down = numbers["up"], numbers["down"]
-    for kind, there in (("http", record.get("web")), ("voip", _voip(record))):
+    for kind, there in (("http", record.web), ("voip", _voip(record))):
         if there:
             if up == down == 0:
                 return kind
             return f"{kind}-1up" if (up, down) == (1, 0) else f"{kind}-rrul"
     if up == down == 0:
         return "ping"
-    if len({flow["rtt"] for flow in record["scenario"]["flows"]}) > 1:
+    if len({flow["rtt"] for flow in record.scenario["flows"]}) > 1:
         return "rtt_fair_var" + ("" if up and down else "_up" if up else "_down")
     special = {(4, 4): "rrul_be", (1, 0): "tcp_1up", (0, 1): "tcp_1down", (1, 1): "tcp_bidirectional"}
     if (up, down) in special:
@@ -117,7 +117,7 @@ def _test(record: Record, numbers: dict[str, int]) -> str:
 
 
 def _voip(record: Record) -> bool:
-    return any(probe["kind"] == "voip" for probe in record["probes"])
+    return any(probe.kind == "voip" for probe in record.probes)
 
 
 def _host(rtt: str) -> str:

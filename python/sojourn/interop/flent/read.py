@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from sojourn import bounded
+from sojourn.bounded import shown
 from sojourn.errors import SojournError
 from sojourn.interop.flent.means import Means, as_number, in_short, kind_of
-from sojourn.shape import shown
 
 if TYPE_CHECKING:
     from sojourn.frame_library import pl

@@ -9,6 +9,7 @@ from typing import Any
 
 from sojourn.interop.flent.naming import UNIT_RATE, UNIT_TIME, Computed, Naming
 from sojourn.record import Record
+from sojourn.schema import or_null, required
 from sojourn.stats.jain import jain
 
 #: Flent's `STEP_SIZE`: the step of the grid.
@@ -94,27 +95,27 @@ def _combine(how: str, there: list[float]) -> float | None:
 
 
 def _flows(record: Record, naming: Naming) -> list[Series]:
-    stored = record["series"]
-    mss = record["scenario"]["tcp"]["mss"]
+    stored = record.series
+    mss = record.scenario["tcp"]["mss"]
     found = []
-    for flow in record["flows"]:
+    for flow in record.flows:
         # A UDP flow has no window.
-        cwnd = stored["cwnd_segments"].get(flow["name"])
+        cwnd = stored.cwnd_segments.get(flow.name)
         window: dict[str, Sequence[float | None]] = {} if cwnd is None else {"tcp_cwnd": cwnd}
         meta = {
-            "MEAN_VALUE": flow["goodput_mbit"],
-            "CONG_CONTROL": flow["congestion_control"],
+            "MEAN_VALUE": flow.goodput_mbit,
+            "CONG_CONTROL": flow.congestion_control,
             "TCP_MSS": mss,
-            "TCP_RETRANSMIT": flow["retransmissions"],
+            "TCP_RETRANSMIT": flow.retransmissions,
         }
         found.append(
             Series(
-                name=naming.flows[flow["name"]],
+                name=naming.flows[flow.name],
                 unit=UNIT_RATE,
-                t_s=stored["t_s"],
-                values=stored["goodput_mbit"][flow["name"]],
+                t_s=stored.t_s,
+                values=stored.goodput_mbit[flow.name],
                 meta=meta,
-                raw={"dur": [stored["interval_s"]] * len(stored["t_s"]), **window},
+                raw={"dur": [stored.interval_s] * len(stored.t_s), **window},
                 parts=window,
             )
         )
@@ -123,20 +124,20 @@ def _flows(record: Record, naming: Naming) -> list[Series]:
 
 def _probes(record: Record, naming: Naming) -> list[Series]:
     found = []
-    for probe in record["probes"]:
-        if probe["name"] not in naming.probes:
+    for probe in record.probes:
+        if probe.name not in naming.probes:
             continue
-        stored = record["series"]["rtt"][probe["name"]]
-        rtt = probe["rtt_ms"]
-        meta = {f"{word.upper()}_VALUE": rtt[word] for word in ("mean", "min", "max")} if rtt["count"] else {}
+        stored = record.series.rtt[probe.name]
+        rtt = required(probe.rtt_ms, "rtt_ms")
+        meta = {f"{word.upper()}_VALUE": getattr(rtt, word) for word in ("mean", "min", "max")} if rtt.count else {}
         found.append(
             Series(
-                name=naming.probes[probe["name"]],
+                name=naming.probes[probe.name],
                 unit=UNIT_TIME,
-                t_s=stored["t_s"],
-                values=stored["rtt_ms"],
+                t_s=stored.t_s,
+                values=stored.rtt_ms,
                 meta=meta,
-                raw={"seq": range(len(stored["t_s"]))},
+                raw={"seq": range(len(stored.t_s))},
             )
         )
     return found
@@ -149,26 +150,27 @@ def _voip(record: Record) -> list[Series]:
     of their bin and the mean variation of the run, so that what Flent computes of them (means, loss, MOS) is right and
     what it cannot know (the distribution within a bin) is not there.
     """
-    probe = next((probe for probe in record["probes"] if probe["kind"] == "voip"), None)
+    probe = next((probe for probe in record.probes if probe.kind == "voip"), None)
     if probe is None:
         return []
-    stored = record["series"]["voip"][probe["name"]]
-    times, width = stored["t_s"], record["series"]["interval_s"]
-    arrived = [sent - lost for sent, lost in zip(stored["sent"], stored["lost"], strict=True)]
+    stored = record.series.voip[probe.name]
+    times, width = stored.t_s, record.series.interval_s
+    arrived = [sent - lost for sent, lost in zip(stored.sent, stored.lost, strict=True)]
     # Kilobits of voice in one packet, by the width of a bin in seconds.
-    per_packet = probe["bitrate_kbit"] * probe["frame_ms"] / 1000 / width
-    delay = probe["delay_ms"]
-    way = probe["direction"]
+    bitrate, frame = required(probe.bitrate_kbit, "bitrate_kbit"), required(probe.frame_ms, "frame_ms")
+    per_packet = bitrate * frame / 1000 / width
+    delay, ipdv = required(probe.delay_ms, "delay_ms"), or_null(probe.ipdv_ms)
+    way = probe.direction
     meta = {
-        "PACKETS_SENT": probe["sent"],
-        "PACKETS_RECEIVED": probe["sent"] - probe["lost"],
-        "PACKET_LOSS_RATE": probe["lost"] / probe["sent"] if probe["sent"] else None,
-        f"OWD_{way.upper()}_MEAN": delay["mean"],
-        f"IPDV_{way.upper()}_MEAN": probe["ipdv_ms"],
+        "PACKETS_SENT": probe.sent,
+        "PACKETS_RECEIVED": probe.sent - probe.lost,
+        "PACKET_LOSS_RATE": probe.lost / probe.sent if probe.sent else None,
+        f"OWD_{way.upper()}_MEAN": delay.mean,
+        f"IPDV_{way.upper()}_MEAN": ipdv,
     }
     t_s, values, seq = [], [], []
     number = 0
-    for end, mean, sent, came in zip(times, stored["delay_ms"], stored["sent"], arrived, strict=True):
+    for end, mean, sent, came in zip(times, stored.delay_ms, stored.sent, arrived, strict=True):
         for place in range(came):
             t_s.append(end - width + width * (place + 0.5) / sent)
             values.append(mean)
@@ -180,17 +182,17 @@ def _voip(record: Record) -> list[Series]:
         t_s=t_s,
         values=values,
         meta=meta,
-        raw={"seq": seq, f"owd_{way}": values, f"ipdv_{way}": [probe["ipdv_ms"]] * len(seq)},
+        raw={"seq": seq, f"owd_{way}": values, f"ipdv_{way}": [ipdv] * len(seq)},
     )
     nothing: list[float | None] = [None] * len(times)
-    start = min((value for value in stored["delay_ms"] if value is not None), default=0.0)
-    induced = [None if value is None else value - start for value in stored["delay_ms"]]
+    start = min((value for value in stored.delay_ms if value is not None), default=0.0)
+    induced = [None if value is None else value - start for value in stored.delay_ms]
     counted: dict[str, tuple[str, Sequence[float | None], dict[str, Any]]] = {
         "bitrate": ("Kbits/s", [count * per_packet for count in arrived], {}),
-        "delay": (UNIT_TIME, stored["delay_ms"], {"MEAN_VALUE": delay["mean"]} if delay["count"] else {}),
+        "delay": (UNIT_TIME, stored.delay_ms, {"MEAN_VALUE": delay.mean} if delay.count else {}),
         "induced_delay": (UNIT_TIME, induced, {}),
-        "jitter": (UNIT_TIME, nothing, {"MEAN_VALUE": probe["ipdv_ms"]}),
-        "loss": ("count", stored["lost"], {}),
+        "jitter": (UNIT_TIME, nothing, {"MEAN_VALUE": ipdv}),
+        "loss": ("count", stored.lost, {}),
     }
     return [
         packets,
@@ -202,17 +204,17 @@ def _voip(record: Record) -> list[Series]:
 
 
 def _web(record: Record) -> list[Series]:
-    clients = record.get("web") or []
+    clients = record.web or []
     found = []
     for number, client in enumerate(clients, 1):
-        fetches = sorted((fetch["start_s"] + fetch["time_s"], fetch["time_s"] * 1000) for fetch in client["fetches"])
+        fetches = sorted((fetch.start_s + fetch.time_s, fetch.time_s * 1000) for fetch in client.fetches)
         found.append(
             Series(
                 name="HTTP latency" if len(clients) == 1 else f"HTTP latency::{number}",
                 unit=UNIT_TIME,
                 t_s=[end for end, _ in fetches],
                 values=[time for _, time in fetches],
-                meta={} if (mean := client["time_s"]["mean"]) is None else {"MEAN_VALUE": mean * 1000},
+                meta={} if (mean := client.time_s.mean) is None else {"MEAN_VALUE": mean * 1000},
             )
         )
     return found

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
-from typing import NamedTuple
+from dataclasses import dataclass
 
 from sojourn.errors import SojournError
-from sojourn.papers.kit import evidence as kit
+from sojourn.schema import required
 from sojourn.store.run import Run
+from sojourn.study import evidence as kit
+from sojourn.study.cell import Axes, Cell, Observation
 
 #: The tests of section IV, which are the parts of the plan.
 RRUL, ISOLATION, DIFFSERV, VOICE, ACKS = PARTS = ("rrul", "isolation", "diffserv", "voice", "acks")
@@ -50,27 +50,12 @@ MARKS = {"bk": "CS1", "be": "CS0", "cs5": "CS5", "ef": "EF"}
 MARKED_PROBES = ("bk", "be", "ef")
 
 
-class Cell(NamedTuple):
-    """What is repeated.
+def _words(cell: Cell) -> str:
+    return f"{cell.test}, {SCHEMES[cell.scheme]}, {cell.down} Mbit/s down, {cell.up} up"
 
-    Attributes
-    ----------
-    test
-        One of `PARTS`.
-    scheme
-        What stands at the bottleneck, a key of `SCHEMES`.
-    up, down
-        Rates of the link, Mbit/s.
-    """
 
-    test: str
-    scheme: str
-    up: int = 10
-    down: int = 10
-
-    def words(self) -> str:
-        """Return the cell in words."""
-        return f"{self.test}, {SCHEMES[self.scheme]}, {self.down} Mbit/s down, {self.up} up"
+#: One of `PARTS`; what stands at the bottleneck, a key of `SCHEMES`; rates of the link, Mbit/s.
+AXES = Axes("test", "scheme", up=10, down=10, words=_words)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -81,44 +66,8 @@ class Echo:
     p95_ms: float
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Observation:
-    """What is kept of a run.
-
-    Attributes
-    ----------
-    seed
-        Of the run.
-    up, down
-        Goodput of each TCP flow of a direction by the flow's name, Mbit/s.
-    echoes
-        Of each probe that is answered, by its name. A probe without an answer is not there.
-    voice_ms
-        Mean one-way delay of the fixed-rate flow above that of the path, ms; `None` if nothing arrived, or there is
-        none.
-    voice_loss
-        What of its packets was lost, per cent; `None` if there is none.
-    """
-
-    seed: int
-    up: Mapping[str, float]
-    down: Mapping[str, float]
-    echoes: Mapping[str, Echo] = field(default_factory=dict)
-    voice_ms: float | None = None
-    voice_loss: float | None = None
-
-
-@dataclass(frozen=True, kw_only=True)
-class Evidence(kit.Evidence[Cell, Observation]):
-    """What was run, and of a cell that cannot be run why not.
-
-    Attributes
-    ----------
-    lacks
-        What a cell needs that the back end has not; empty if nothing.
-    """
-
-    lacks: Callable[[Cell], tuple[str, ...]] = field(default=lambda _cell: ())
+class Evidence(kit.Evidence):
+    """What was run; of a filter of acknowledgements that was not at work nothing is said."""
 
     def of(self, cell: Cell) -> tuple[Observation, ...]:
         """Return the repeats of a cell.
@@ -129,32 +78,42 @@ class Evidence(kit.Evidence[Cell, Observation]):
             If there are none, or can be none, or if a filter of acknowledgements was not at work: a back end may accept
             the words and not tell the discipline what a packet acknowledges.
         """
-        if missing := self.lacks(cell):
-            message = f"it needs {' and '.join(missing)}, which the back end lacks: {cell.words()}"
-            raise SojournError(message)
         found = super().of(cell)
-        if cell.scheme in FILTERS and found == self.cells.get(cell._replace(scheme=UNFILTERED)):
+        if cell.scheme in FILTERS and found == self.cells.get(cell.replaced(scheme=UNFILTERED)):
             message = f"its runs are those without a filter, so no filter was at work: {cell.words()}"
             raise SojournError(message)
         return found
 
 
 def observe(run: Run) -> Observation:
-    """Return what is kept of a run."""
+    """Return what is kept of a run.
+
+    The values of the observation:
+
+    up, down
+        Goodput of each TCP flow of a direction by the flow's name, Mbit/s.
+    echoes
+        Of each probe that is answered, by its name. A probe without an answer is not there.
+    voice_ms
+        Mean one-way delay of the fixed-rate flow above that of the path, ms; `None` if nothing arrived, or there is
+        none.
+    voice_loss
+        What of its packets was lost, per cent; `None` if there is none.
+    """
     record = run.record
     goodput: dict[str, dict[str, float]] = {"up": {}, "down": {}}
-    for flow in record["flows"]:
-        goodput[flow["direction"]][flow["name"]] = flow["goodput_mbit"]
-    trips = {one["name"]: (one["rtt_ms"]["mean"], one["rtt_ms"]["p95"]) for one in record["probes"] if "rtt_ms" in one}
+    for flow in record.flows:
+        goodput[flow.direction][flow.name] = flow.goodput_mbit
+    trips = {one.name: (one.rtt_ms.mean, one.rtt_ms.p95) for one in record.probes if one.rtt_ms is not None}
     echoes = {
         name: Echo(mean_ms=mean - BASE_MS, p95_ms=p95 - BASE_MS)
         for name, (mean, p95) in trips.items()
         if mean is not None and p95 is not None
     }
     voice_ms = voice_loss = None
-    for one in record["probes"]:
-        if one["name"] == "voice" and one["sent"]:
-            voice_loss = 100 * one["lost"] / one["sent"]
-            if (delay := one["delay_ms"]["mean"]) is not None:
-                voice_ms = delay - one["base_delay_ms"]
+    for one in record.probes:
+        if one.name == "voice" and one.sent:
+            voice_loss = 100 * one.lost / one.sent
+            if (delay := required(one.delay_ms, "delay_ms").mean) is not None:
+                voice_ms = delay - required(one.base_delay_ms, "base_delay_ms")
     return Observation(seed=run.seed, **goodput, echoes=echoes, voice_ms=voice_ms, voice_loss=voice_loss)

@@ -16,13 +16,12 @@ from sojourn.papers.cake.evidence import (
     RRUL,
     SCHEMES,
     VOICE,
-    Cell,
     Evidence,
-    Observation,
 )
-from sojourn.papers.kit.exhibits import Column, Gallery, means
 from sojourn.plots.next_steps import Panels
 from sojourn.report.table import Table
+from sojourn.study.cell import Cell, Observation
+from sojourn.study.exhibits import Column, Gallery, means
 
 Quantity = Callable[[Observation], "float | None"]
 

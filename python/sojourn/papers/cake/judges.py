@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from sojourn.papers.cake.evidence import Cell, Observation
-from sojourn.papers.kit.claims import Judges
-from sojourn.papers.kit.rules import Vocabulary
+from sojourn.papers.cake.evidence import AXES
+from sojourn.study.cell import Cell, Observation
+from sojourn.study.claims import Judges
+from sojourn.study.rules import Vocabulary
 
 
 def total(run: Observation, way: str) -> float:
@@ -64,11 +65,10 @@ WORDS = {
     "voice": "one-way delay of the fixed-rate flow above the path's",
     "voice_loss": "loss of the fixed-rate flow",
 }
-JUDGES: Judges[Cell, Observation] = Judges(
+JUDGES = Judges(
     paper="cake",
     vocabulary=Vocabulary(
-        cell=Cell,
-        fields=Cell._fields,
+        axes=AXES,
         quantities={
             "total": total,
             "goodput": goodput,

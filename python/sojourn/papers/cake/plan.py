@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -14,6 +13,7 @@ from sojourn.experiments.options import ping
 from sojourn.experiments.rrul import FLOWS_EACH_WAY, probes
 from sojourn.papers.cake.evidence import (
     ACKS,
+    AXES,
     BASE_MS,
     DIFFSERV,
     HOSTS,
@@ -23,14 +23,14 @@ from sojourn.papers.cake.evidence import (
     PARTS,
     RRUL,
     VOICE,
-    Cell,
     Evidence,
     observe,
 )
-from sojourn.papers.kit import execute
-from sojourn.papers.kit.execute import Means
-from sojourn.papers.kit.paper import Profile
 from sojourn.scenario import Direction, Flow, Probe, Scenario, Tcp
+from sojourn.study import plan as plans
+from sojourn.study.cell import Cell
+from sojourn.study.paper import Profile
+from sojourn.study.plan import Means
 
 #: The wire around CAKE, which shapes by itself. With 1 Gbit/s, a run of 140 s is refused on
 #: the kernel: the estimate of its memory goes by the rate of the wire.
@@ -55,20 +55,20 @@ OTHERS = {"pfifo": "pfifo limit 1000", "fq_codel": "fq_codel"}
 #: What a cell may need that a back end does not have.
 NEEDS_CAKE, NEEDS_HOSTS, NEEDS_MARKS = "CAKE", "several hosts on a wire", "code points on a wire"
 
-Planned = execute.Planned[Cell]
-Outcome = execute.Outcome[Evidence]
+Planned = plans.Planned[Cell]
+Outcome = plans.Outcome[Evidence]
 
 
 def cells(parts: Iterable[str] = PARTS) -> list[Cell]:
     """Return the cells of parts, in the order of the paper, also those that cannot be run."""
     found = {
-        RRUL: [Cell(RRUL, scheme) for scheme in ("pfifo", "fq_codel", "besteffort")]
-        + [Cell(RRUL, scheme, up=1) for scheme in ("fq_codel", "besteffort")],
-        ISOLATION: [Cell(ISOLATION, scheme) for scheme in ("flows", "source", "destination", "triple")],
-        DIFFSERV: [Cell(DIFFSERV, scheme) for scheme in ("fq_codel", "besteffort", "diffserv3", "diffserv4")]
-        + [Cell(DIFFSERV, "diffserv4", up=1)],
-        VOICE: [Cell(VOICE, scheme) for scheme in ("fq_codel", "besteffort", "diffserv4")],
-        ACKS: [Cell(ACKS, scheme, up=1, down=30) for scheme in ("besteffort", "ack_filter", "ack_filter_aggressive")],
+        RRUL: [AXES(RRUL, scheme) for scheme in ("pfifo", "fq_codel", "besteffort")]
+        + [AXES(RRUL, scheme, up=1) for scheme in ("fq_codel", "besteffort")],
+        ISOLATION: [AXES(ISOLATION, scheme) for scheme in ("flows", "source", "destination", "triple")],
+        DIFFSERV: [AXES(DIFFSERV, scheme) for scheme in ("fq_codel", "besteffort", "diffserv3", "diffserv4")]
+        + [AXES(DIFFSERV, "diffserv4", up=1)],
+        VOICE: [AXES(VOICE, scheme) for scheme in ("fq_codel", "besteffort", "diffserv4")],
+        ACKS: [AXES(ACKS, scheme, up=1, down=30) for scheme in ("besteffort", "ack_filter", "ack_filter_aggressive")],
     }
     parts = tuple(parts)
     return [cell for part in PARTS if part in parts for cell in found[part]]
@@ -117,13 +117,6 @@ def lacks(cell: Cell, backend: str = "sim") -> tuple[str, ...]:
     if cell.test in (DIFFSERV, VOICE) and not accepted(backend, flows=marked):
         missing.append(NEEDS_MARKS)
     return tuple(missing)
-
-
-def missing(planned: Iterable[Cell], backend: str = "sim") -> list[str]:
-    """Return a sentence for each thing that keeps cells from being run, the most needed first."""
-    planned = list(planned)
-    needs = Counter(thing for cell in planned for thing in lacks(cell, backend))
-    return [f"{count} of {len(planned)} cells need {thing}." for thing, count in needs.most_common()]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -176,18 +169,13 @@ def plan(bed: Bed) -> Sequence[Planned]:
     ParamError
         If there are none.
     """
-    planned = cells(bed.parts)
-    there = [cell for cell in planned if not lacks(cell, bed.backend)]
-    if not there:
-        most = missing(planned, bed.backend)[0].rstrip(".")
-        message = f"only is {','.join(bed.parts)!r}, but nothing of it can be run yet: {most}"
-        raise ParamError(message)
-    return execute.repeats((cell, bed.scenario(cell), bed.profile.repeat) for cell in there)
+    there = plans.runnable(cells(bed.parts), partial(lacks, backend=bed.backend), bed.parts)
+    return plans.repeats((cell, bed.scenario(cell), bed.profile.repeat) for cell in there)
 
 
 def reproduce(bed: Bed, means: Means) -> Outcome:
-    """Run the plan; see `sojourn.papers.kit.execute.observed`."""
-    found, runs = execute.observed(plan(bed), lambda _cell, run: observe(run), means)
+    """Run the plan; see `sojourn.study.plan.observed`."""
+    found, runs = plans.observed(plan(bed), lambda _cell, run: observe(run), means)
     return Outcome(evidence=Evidence(cells=found, lacks=partial(lacks, backend=bed.backend)), runs=runs)
 
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 from functools import partial
 
 from sojourn.papers.cake.judges import JUDGES
-from sojourn.papers.cake.plan import Bed, Outcome, cells, lacks, missing, plan, reproduce
-from sojourn.papers.kit.reproduction import Reproduction, Request, gallery
+from sojourn.papers.cake.plan import Bed, Outcome, cells, lacks, plan, reproduce
+from sojourn.study.plan import missing
+from sojourn.study.reproduction import Reproduction, Request, gallery
 
 
 def reproduction(request: Request) -> Reproduction[Outcome]:
@@ -14,7 +15,8 @@ def reproduction(request: Request) -> Reproduction[Outcome]:
     backend = request.backend.name
     bed = Bed(profile=request.profile, parts=request.run_parts, seed=request.seed, tcp=request.tcp, backend=backend)
     planned = cells(bed.parts)
-    there = sum(not lacks(cell, backend) for cell in planned)
+    lacking = partial(lacks, backend=backend)
+    there = sum(not lacking(cell) for cell in planned)
     tcp = f"{'the kernel' if request.on_kernel else bed.tcp}, CUBIC"
     return Reproduction(
         plan=plan(bed),
@@ -27,6 +29,8 @@ def reproduction(request: Request) -> Reproduction[Outcome]:
             "cells": f"{there} of {len(planned)} can be run",
         },
         begin=lambda _outcome: [
-            "\n".join([f"{there} of {len(planned)} cells can be run.", *missing(planned, backend)])
+            "\n".join(
+                [f"{there} of {len(planned)} cells can be run.", *missing(planned, partial(lacks, backend=backend))]
+            )
         ],
     )

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from sojourn.papers.flusher.evidence import ADAPTIVE, READINGS, Cell, Evidence, active, mbit, mean, passive
+from sojourn.papers.flusher.evidence import ADAPTIVE, READINGS, Evidence, active, mbit, mean, passive
 from sojourn.papers.flusher.plan import BETTER, cells
-from sojourn.papers.kit.exhibits import interval_text, recorded
 from sojourn.report.table import Table
 from sojourn.stats import Interval, mean_interval
+from sojourn.study.cell import Cell
+from sojourn.study.exhibits import interval_text, recorded
 
 _HEADS = ("scene", "TCP", "base", "buffer")
 _WORDS = {reading: reading.replace("_", " ") for reading in READINGS}
@@ -73,8 +74,8 @@ def _places(evidence: Evidence) -> Iterator[tuple[tuple[str, ...], dict[str, Cel
     for mine in cells((BETTER,)):
         if mine.reading == ADAPTIVE and mine in evidence.cells:
             place = mine.tcp, mine.base, mine.buffer
-            theirs = {name: active(*place, reading=name)._replace(scene=mine.scene) for name in READINGS}
-            every = {"passive": passive(*place)._replace(scene=mine.scene), **theirs, "adaptive": mine}
+            theirs = {name: active(*place, reading=name).replaced(scene=mine.scene) for name in READINGS}
+            every = {"passive": passive(*place).replaced(scene=mine.scene), **theirs, "adaptive": mine}
             yield (mine.scene, mine.tcp, f"{mine.base} ms", str(mine.buffer)), every
 
 

@@ -5,14 +5,15 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from sojourn.papers.kit import evidence as kit
 from sojourn.record import PathRttRecord, SeriesRecord
+from sojourn.schema import required
 from sojourn.store.run import Run
+from sojourn.study import evidence as kit
+from sojourn.study.cell import Axes, Cell, Observation
 
 RENO, CUBIC = TCPS = ("reno", "cubic")
 BASES_MS = (10, 50, 100)
@@ -44,51 +45,38 @@ FLOOR_MS = 50.0
 RANKS = np.linspace(0.0, 1.0, 201)
 
 
-class Cell(NamedTuple):
-    """What is repeated.
+def _words(cell: Cell) -> str:
+    queue = f"{cell.buffer} packets" if cell.queue == FIFO else cell.queue
+    flusher = f"{cell.reading} {cell.threshold:g}" if cell.active else "passive"
+    more = "".join(f", {word}" for word in (cell.variant, "" if cell.scene == ONE else cell.scene) if word)
+    return f"{cell.tcp} {cell.base} ms, {queue}, {flusher}{more}"
 
-    Attributes
-    ----------
-    tcp, base, buffer
-        Congestion control, base RTT (ms), packets of the bottleneck's queue (an AQM has 1000).
-    queue
-        Discipline of the bottleneck.
-    reading, active
-        How the flusher decides, and whether it sends.
-    threshold
-        Of the flusher; 0 for one whose threshold does not matter.
-    variant
-        What else differs: `""`, or a key of `sojourn.papers.flusher.plan.VARIANTS`.
-    scene
-        The flows.
-    """
 
-    tcp: str
-    base: int
-    buffer: int = 100
-    queue: str = FIFO
-    reading: str = DESCRIBED
-    active: bool = False
-    threshold: float = 0.0
-    variant: str = ""
-    scene: str = ONE
-
-    def words(self) -> str:
-        """Return the cell in words."""
-        queue = f"{self.buffer} packets" if self.queue == FIFO else self.queue
-        flusher = f"{self.reading} {self.threshold:g}" if self.active else "passive"
-        more = "".join(f", {word}" for word in (self.variant, "" if self.scene == ONE else self.scene) if word)
-        return f"{self.tcp} {self.base} ms, {queue}, {flusher}{more}"
+#: Congestion control, base RTT (ms), packets of the bottleneck's queue (an AQM has 1000), and its discipline; how the
+#: flusher decides, whether it sends, and its threshold (0 where it does not matter); what else differs, `""` or a key
+#: of `sojourn.papers.flusher.plan.VARIANTS`; and the flows.
+AXES = Axes(
+    "tcp",
+    "base",
+    buffer=100,
+    queue=FIFO,
+    reading=DESCRIBED,
+    active=False,
+    threshold=0.0,
+    variant="",
+    scene=ONE,
+    words=_words,
+)
 
 
 def passive(tcp: str, base: int, buffer: int = 100, *, queue: str = FIFO) -> Cell:
     """Return a cell in which the flusher only looks."""
-    return Cell(tcp, base, buffer, queue)
+    return AXES(tcp, base, buffer, queue)
 
 
 def active(tcp: str, base: int, buffer: int = 100, threshold: float = RECOMMENDED, *, reading: str = DESCRIBED) -> Cell:
     """Return a cell with a flusher before a FIFO."""
-    return Cell(tcp, base, buffer, FIFO, reading, True, threshold)
+    return AXES(tcp, base, buffer, FIFO, reading, True, threshold)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -107,14 +95,19 @@ class Course:
     drops: NDArray[np.float64]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Observation:
-    """What is kept of a run.
+Quantity = Callable[[Observation], "float | None"]
 
-    Attributes
-    ----------
-    seed
-        Of the run.
+
+def at_rank(run: Observation, rank: float) -> float:
+    """Return the round-trip time at a rank between 0 and 1, ms."""
+    return float(np.interp(rank, RANKS, run.rtt))
+
+
+def observe(run: Run, cell: Cell) -> Observation:
+    """Return what is kept of a run; the first flow is the measured one.
+
+    The values of the observation:
+
     rtt
         The flow's round-trip time by synthetic packet pairs at each of `RANKS`, ms.
     mean, std, least, most
@@ -161,77 +154,38 @@ class Observation:
     course
         The run over time.
     """
-
-    seed: int
-    rtt: NDArray[np.float64]
-    mean: float
-    std: float
-    least: float
-    most: float
-    mbit: float
-    flow_mbit: tuple[float, ...]
-    per_second: NDArray[np.float64]
-    cwnd: float
-    halvings: int
-    flushes: tuple[float, ...]
-    forced: tuple[float, ...]
-    packets: int
-    at_flush: tuple[float, ...]
-    reaction_ms: tuple[float, ...]
-    near_flush: float | None
-    peaks: int
-    flusher_rtt: NDArray[np.float64] | None
-    sender_rtt: NDArray[np.float64]
-    spikes: float
-    flusher_most: float
-    drop_rise: float | None
-    after: tuple[NDArray[np.float64], NDArray[np.float64]] | None
-    together: float | None
-    course: Course
-
-
-Quantity = Callable[[Observation], "float | None"]
-
-
-def at_rank(run: Observation, rank: float) -> float:
-    """Return the round-trip time at a rank between 0 and 1, ms."""
-    return float(np.interp(rank, RANKS, run.rtt))
-
-
-def observe(run: Run, cell: Cell) -> Observation:
-    """Return what is kept of a run; the first flow is the measured one."""
     record = run.record
-    head, series = record["flusher"], record["series"]
-    flow = record["flows"][0]
-    name = flow["name"]
-    pairs = head["flows"][0]["rtt"]
+    head, series = required(record.flusher, "flusher"), record.series
+    flow = record.flows[0]
+    name = flow.name
+    pairs = required(head.flows[0].rtt, "rtt")
     course = _course(series, name)
-    events = head["events"]
-    threshold = tuple(event["t_s"] for event in events if event["reason"] == "threshold")
-    forced = tuple(event["t_s"] for event in events if event["reason"] == "forced")
+    events = head.events
+    threshold = tuple(event.t_s for event in events if event.reason == "threshold")
+    forced = tuple(event.t_s for event in events if event.reason == "forced")
     values, counts = _histogram(pairs)
-    bins = round(1.0 / series["interval_s"])
+    bins = round(1.0 / series.interval_s)
     whole = course.goodput.size // bins * bins
     what = "round trip by packet pairs"
-    least, mean, most = (kit.needed(pairs[key], what) for key in ("min_ms", "mean_ms", "max_ms"))
+    least, mean, most = (kit.needed(value, what) for value in (pairs.min_ms, pairs.mean_ms, pairs.max_ms))
     trigger = max(cell.threshold * least, FLOOR_MS)
-    sent = [event["t_s"] for event in events if not event["refused"]]
-    crossed = _crossed(course, [event["t_s"] for event in events], threshold, trigger)
+    sent = [event.t_s for event in events if not event.refused]
+    crossed = _crossed(course, [event.t_s for event in events], threshold, trigger)
     return Observation(
         seed=run.seed,
-        rtt=_quantiles(values, counts, pairs["bin_ms"], least, most),
+        rtt=_quantiles(values, counts, pairs.bin_ms, least, most),
         mean=mean,
         std=float(np.sqrt(np.average((values - mean) ** 2, weights=counts))),
         least=least,
         most=most,
-        mbit=sum(one["goodput_mbit"] for one in record["flows"]),
-        flow_mbit=tuple(one["goodput_mbit"] for one in record["flows"]),
+        mbit=sum(one.goodput_mbit for one in record.flows),
+        flow_mbit=tuple(one.goodput_mbit for one in record.flows),
         per_second=np.sort(course.goodput[:whole].reshape(-1, bins).mean(axis=1)),
         cwnd=float(np.max(course.cwnd[20 * bins :], initial=0.0)),
         halvings=_reductions(course.cwnd[20 * bins :], bins),
         flushes=threshold,
         forced=forced,
-        packets=head["packets"],
+        packets=head.packets,
         at_flush=tuple(max(_before(course, at) - least, 0.0) / SLOT_MS for at, _ in crossed),
         reaction_ms=tuple(1e3 * (at - since) for at, since in crossed),
         near_flush=_near(course, sent, most),
@@ -248,30 +202,30 @@ def observe(run: Run, cell: Cell) -> Observation:
 
 
 def _course(series: SeriesRecord, name: str) -> Course:
-    own = series["flusher"][name]
+    own = required(series.flusher, "series.flusher")[name]
 
     def column(values: Sequence[float | None]) -> NDArray[np.float64]:
         return np.array([np.nan if value is None else value for value in values], dtype=float)
 
-    t = column(series["t_s"])
+    t = column(series.t_s)
     nothing = np.full(t.size, np.nan)
     return Course(
         t=t,
-        path_rtt=column(own["path_rtt_ms"]),
-        path_rtt_max=column(own["path_rtt_max_ms"]),
-        flusher_rtt=column(own["rtt_ms"]) if "rtt_ms" in own else nothing,
-        flusher_mbit=column(own["throughput_mbit"]) if "throughput_mbit" in own else nothing,
-        sender_rtt=column(own["sender_rtt_ms"]),
-        goodput=column(series["goodput_mbit"][name]),
-        cwnd=column(series["cwnd_segments"][name]),
-        backlog=column(series["backlog_packets"]["up"]),
-        drops=column(series["drops"]["up"]),
+        path_rtt=column(required(own.path_rtt_ms, "path_rtt_ms")),
+        path_rtt_max=column(required(own.path_rtt_max_ms, "path_rtt_max_ms")),
+        flusher_rtt=column(own.rtt_ms) if own.rtt_ms is not None else nothing,
+        flusher_mbit=column(own.throughput_mbit) if own.throughput_mbit is not None else nothing,
+        sender_rtt=column(required(own.sender_rtt_ms, "sender_rtt_ms")),
+        goodput=column(series.goodput_mbit[name]),
+        cwnd=column(series.cwnd_segments[name]),
+        backlog=column(series.backlog_packets["up"]),
+        drops=column(series.drops["up"]),
     )
 
 
 def _histogram(pairs: PathRttRecord) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    counts = np.array(pairs["bins"] or [0], dtype=float)
-    values = (pairs["first_bin"] + 0.5 + np.arange(counts.size, dtype=np.float64)) * pairs["bin_ms"]
+    counts = np.array(pairs.bins or [0], dtype=float)
+    values = (pairs.first_bin + 0.5 + np.arange(counts.size, dtype=np.float64)) * pairs.bin_ms
     return values, counts
 
 
@@ -369,10 +323,10 @@ def _after(course: Course, sent: Sequence[float]) -> tuple[NDArray[np.float64], 
 
 
 def _together(series: SeriesRecord) -> float | None:
-    windows = [np.array(values, dtype=float) for values in series["cwnd_segments"].values()]
+    windows = [np.array(values, dtype=float) for values in series.cwnd_segments.values()]
     if len(windows) < 3:
         return None
-    width = round(0.5 / series["interval_s"])
+    width = round(0.5 / series.interval_s)
     falls = np.array([window[1:] < 0.875 * window[:-1] for window in windows])[:, 20 * 2 * width :]
     halves = falls.shape[1] // width
     reduced = falls[:, : halves * width].reshape(len(windows), halves, width).any(axis=2).astype(float)
@@ -382,7 +336,7 @@ def _together(series: SeriesRecord) -> float | None:
 
 
 #: What was run, on one emulator.
-Evidence = kit.Evidence[Cell, Observation]
+Evidence = kit.Evidence
 
 
 def mean(run: Observation) -> float:

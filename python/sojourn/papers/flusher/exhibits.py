@@ -8,12 +8,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sojourn.papers.flusher import adaptive
-from sojourn.papers.flusher.evidence import DESCRIBED, FIFO, RANKS, RENO, Cell, Evidence, passive
+from sojourn.papers.flusher.evidence import DESCRIBED, FIFO, RANKS, RENO, Evidence, passive
 from sojourn.papers.flusher.judges import bdp
 from sojourn.papers.flusher.quantities import VOCABULARY, gain_curves
-from sojourn.papers.kit.exhibits import Gallery
 from sojourn.report.table import Table
 from sojourn.stats import mean_interval
+from sojourn.study.cell import Cell
+from sojourn.study.exhibits import Gallery
 
 Numbers = NDArray[np.float64]
 

@@ -6,6 +6,7 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from sojourn.papers.by_hand import Link
 from sojourn.papers.flusher.evidence import (
     BASES_MS,
     DESCRIBED,
@@ -16,19 +17,16 @@ from sojourn.papers.flusher.evidence import (
     RENO,
     TCPS,
     THRESHOLDS,
-    Cell,
     Evidence,
-    Observation,
     active,
     passive,
 )
 from sojourn.papers.flusher.plan import qdisc
 from sojourn.papers.flusher.quantities import VOCABULARY
-from sojourn.papers.kit.by_hand import Link
-from sojourn.papers.kit.claims import Claim, Judges
-from sojourn.papers.kit.verdict import Judgement, above, all_of, exact
 from sojourn.scenario import Scenario
 from sojourn.scenario_keys import Flusher
+from sojourn.study.claims import Claim, Judges
+from sojourn.study.verdict import Judgement, above, all_of, exact
 
 #: The slow link, bit/s, a packet as the thesis counts it, bits.
 LINK_BPS, PACKET_BITS = 5_000_000, 12_000
@@ -128,7 +126,7 @@ FUNCTIONS: dict[str, Callable[..., Judgement]] = {
     "flu-76": fifty_packets_are_60_ms,
     "flu-83": bdps,
 }
-JUDGES: Judges[Cell, Observation] = Judges(paper="flusher", vocabulary=VOCABULARY, by_function=FUNCTIONS)
+JUDGES = Judges(paper="flusher", vocabulary=VOCABULARY, by_function=FUNCTIONS)
 
 
 def judge(
@@ -156,6 +154,6 @@ def judge(
 
 
 def others(judged: Sequence[dict[str, Any]]) -> dict[str, list[dict[str, Any]]]:
-    """Return what `sojourn.papers.kit.worlds.beside` takes of each world of `readings` but the first."""
+    """Return what `sojourn.study.worlds.beside` takes of each world of `readings` but the first."""
     names = list(judged[0]["readings"])[1:] if judged else []
     return {name: [{"id": claim["id"], "verdict": claim["readings"][name]} for claim in judged] for name in names}

@@ -9,6 +9,7 @@ from typing import Any
 from sojourn.flusher_parameters import Parameters
 from sojourn.papers.flusher.evidence import (
     ADAPTIVE,
+    AXES,
     CODEL,
     DESCRIBED,
     EMULATORS,
@@ -25,18 +26,16 @@ from sojourn.papers.flusher.evidence import (
     READINGS,
     TIMED,
     WRITTEN,
-    Cell,
     Evidence,
-    Observation,
     observe,
 )
 from sojourn.papers.flusher.quantities import VOCABULARY
-from sojourn.papers.kit import execute
-from sojourn.papers.kit.cells import cells_of
-from sojourn.papers.kit.execute import Means
-from sojourn.papers.kit.paper import Profile
 from sojourn.scenario import Flow, Scenario, Tcp
 from sojourn.scenario_keys import Flusher
+from sojourn.study import plan as plans
+from sojourn.study.cell import Cell, Observation
+from sojourn.study.paper import Profile
+from sojourn.study.plan import Means, cells_of
 
 #: Parts of the paper.
 GRID, AQM, LOGS, _, BETTER = PARTS = ("grid", "aqm", "logs", "conjectures", "adaptive")
@@ -180,11 +179,11 @@ def flusher(cell: Cell, bursts: str | None = None, gate: str | None = None) -> F
     return Flusher(params=Parameters(params), at="client", watch=watch, mode=mode, bursts=bursts, gate=gate)
 
 
-Planned = execute.Planned[tuple[str, Cell]]
+Planned = plans.Planned[tuple[str, Cell]]
 
 
 #: The evidence on each emulator, the one that the figures show first.
-Outcome = execute.Outcome[Mapping[str, Evidence]]
+Outcome = plans.Outcome[Mapping[str, Evidence]]
 
 
 def cells(parts: Iterable[str] = PARTS, readings: Sequence[str] = READINGS) -> list[Cell]:
@@ -196,7 +195,7 @@ def cells(parts: Iterable[str] = PARTS, readings: Sequence[str] = READINGS) -> l
 def plan(bed: Bed) -> Sequence[Planned]:
     """Return all runs: those of the figures and claims on each emulator, and those of `adaptive` on the first."""
     figures = {*cells((GRID, AQM, LOGS, BETTER), bed.readings)}
-    return execute.repeats(
+    return plans.repeats(
         (
             (emulator, cell),
             bed.scenario(cell, emulator),
@@ -209,8 +208,8 @@ def plan(bed: Bed) -> Sequence[Planned]:
 
 
 def reproduce(bed: Bed, means: Means) -> Outcome:
-    """Run the plan; see `sojourn.papers.kit.execute.observed`."""
-    found, runs = execute.observed(plan(bed), lambda place, run: observe(run, place[1]), means)
+    """Run the plan; see `sojourn.study.plan.observed`."""
+    found, runs = plans.observed(plan(bed), lambda place, run: observe(run, place[1]), means)
     cells_of: dict[str, dict[Cell, tuple[Observation, ...]]] = {}
     for (emulator, cell), observations in found.items():
         cells_of.setdefault(emulator, {})[cell] = observations
@@ -219,4 +218,4 @@ def reproduce(bed: Bed, means: Means) -> Outcome:
 
 def ours(tcp: str, base: int, buffer: int, scene: str = ONE) -> Cell:
     """Return a cell with the flusher `adaptive` as it is by default."""
-    return Cell(tcp, base, buffer, FIFO, ADAPTIVE, True, 0.0, "", scene)
+    return AXES(tcp, base, buffer, FIFO, ADAPTIVE, True, 0.0, "", scene)

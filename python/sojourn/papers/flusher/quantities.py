@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sojourn.papers.flusher.evidence import (
+    AXES,
     BASES_MS,
     BUFFERS,
     CAPACITY_MBIT,
@@ -21,9 +22,7 @@ from sojourn.papers.flusher.evidence import (
     SLOT_MS,
     TCPS,
     THRESHOLDS,
-    Cell,
     Evidence,
-    Observation,
     Quantity,
     at_rank,
     mbit,
@@ -31,8 +30,9 @@ from sojourn.papers.flusher.evidence import (
     median,
     passive,
 )
-from sojourn.papers.kit.evidence import BySeed
-from sojourn.papers.kit.rules import Vocabulary
+from sojourn.study.cell import Cell, Observation
+from sojourn.study.evidence import BySeed
+from sojourn.study.rules import Vocabulary
 
 #: A second with so much of PIE's median throughput is not below it.
 AS_MUCH = 0.98
@@ -159,7 +159,7 @@ def gain(evidence: Evidence, cell: Cell, quantity: Quantity = mean) -> BySeed:
 
 def _over_thresholds(evidence: Evidence, cell: Cell, tcps: tuple[str, ...]) -> tuple[list[int], NDArray[np.float64]]:
     """Return the seeds of all, and the gains: a row for each TCP and threshold, a column for each seed."""
-    rows = [gain(evidence, cell._replace(tcp=tcp, threshold=threshold)) for tcp in tcps for threshold in THRESHOLDS]
+    rows = [gain(evidence, cell.replaced(tcp=tcp, threshold=threshold)) for tcp in tcps for threshold in THRESHOLDS]
     seeds = [seed for seed in rows[0] if all(seed in row for row in rows)]
     return seeds, np.array([[row[seed] for seed in seeds] for row in rows])
 
@@ -185,7 +185,7 @@ def best_gain(evidence: Evidence, cell: Cell) -> BySeed:
 
 def gain_above_reno(evidence: Evidence, cell: Cell) -> BySeed:
     """Return by how much CUBIC's gain is above Reno's, per cent of the larger."""
-    cubic, reno = (gain(evidence, cell._replace(tcp=tcp)) for tcp in (CUBIC, RENO))
+    cubic, reno = (gain(evidence, cell.replaced(tcp=tcp)) for tcp in (CUBIC, RENO))
     return {
         seed: 100 * (value - reno[seed]) / max(abs(value), abs(reno[seed]))
         for seed, value in cubic.items()
@@ -207,7 +207,7 @@ def rank_of_half_gain(evidence: Evidence, cell: Cell) -> BySeed:
 
 
 def _means(evidence: Evidence, cell: Cell) -> list[BySeed]:
-    return [evidence.by_seed(cell._replace(threshold=threshold), mean) for threshold in THRESHOLDS]
+    return [evidence.by_seed(cell.replaced(threshold=threshold), mean) for threshold in THRESHOLDS]
 
 
 def span_of_means(evidence: Evidence, cell: Cell) -> BySeed:
@@ -220,7 +220,7 @@ def span_of_means(evidence: Evidence, cell: Cell) -> BySeed:
 def _step(evidence: Evidence, cell: Cell, quantity: Quantity) -> BySeed:
     """Return a quantity in the cell less that with the threshold below."""
     below = {high: low for low, high in pairwise(THRESHOLDS)}[cell.threshold]
-    lower = evidence.by_seed(cell._replace(threshold=below), quantity)
+    lower = evidence.by_seed(cell.replaced(threshold=below), quantity)
     return {seed: value - lower[seed] for seed, value in evidence.by_seed(cell, quantity).items() if seed in lower}
 
 
@@ -238,7 +238,7 @@ def most_lost_later(evidence: Evidence, cell: Cell, *buffers: str) -> BySeed:
     """Return the largest loss of throughput with the buffers named less that in the cell, per cent."""
 
     def lost(buffer: int) -> BySeed:
-        other = cell._replace(buffer=buffer)
+        other = cell.replaced(buffer=buffer)
         whole = evidence.by_seed(passive(cell.tcp, cell.base, buffer), mbit)
         left = evidence.by_seed(other, mbit)
         return {seed: 100 * (1 - value / whole[seed]) for seed, value in left.items() if seed in whole}
@@ -267,9 +267,8 @@ def best_tenth_over_pie(evidence: Evidence, cell: Cell) -> BySeed:
     return {run.seed: float(np.quantile(run.per_second, 0.9)) / usual[run.seed] for run in runs}
 
 
-VOCABULARY: Vocabulary[Cell, Observation] = Vocabulary(
-    cell=Cell,
-    fields=Cell._fields,
+VOCABULARY = Vocabulary(
+    axes=AXES,
     names={
         "TCPS": TCPS,
         "BASES": BASES_MS,

@@ -10,8 +10,8 @@ from sojourn.errors import ParamError
 from sojourn.papers.flusher.evidence import EMULATORS
 from sojourn.papers.flusher.judges import judge, others
 from sojourn.papers.flusher.plan import Bed, Outcome, plan, reproduce
-from sojourn.papers.kit.reproduction import Reproduction, Request
 from sojourn.report.exhibit import Exhibit
+from sojourn.study.reproduction import Reproduction, Request
 
 _KERNEL_TCP = "linux-6.1"
 

@@ -11,8 +11,9 @@ from collections.abc import Sequence
 
 from sojourn import api
 from sojourn.papers.good_bad_wifi.evidence import Collision
-from sojourn.papers.good_bad_wifi.observation import Observation, observe
+from sojourn.papers.good_bad_wifi.observation import observe
 from sojourn.scenario import Scenario
+from sojourn.study.cell import Observation
 
 #: How many seeds are tried. A seed puts one flow into the queue of one of four others with a probability of 0.4 %.
 MOST_SEEDS = 3000

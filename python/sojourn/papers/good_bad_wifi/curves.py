@@ -14,8 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sojourn.errors import SojournError
-from sojourn.papers.good_bad_wifi.observation import BIN_S, CURVE_S, START_S, Observation, known
-from sojourn.papers.kit.redraw import Drawn
+from sojourn.papers.good_bad_wifi.observation import BIN_S, CURVE_S, START_S, known
+from sojourn.study.cell import Observation
+from sojourn.study.redraw import Drawn
 
 Curve = NDArray[np.float64]
 

@@ -30,9 +30,9 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from sojourn._native import expand_qdisc
-from sojourn.papers.kit.claims import stored
 from sojourn.scenario import Scenario
 from sojourn.scenario_keys import Access, Categories, Edca, Station, Wifi
+from sojourn.study.claims import stored
 
 #: Frames in a driver with hardly any room: one aggregate.
 SHALLOW_FRAMES = 32

@@ -6,21 +6,13 @@ from collections.abc import Callable
 
 from sojourn import _native
 from sojourn.errors import SojournError
+from sojourn.papers import by_hand
 from sojourn.papers.good_bad_wifi import pie_steps
-from sojourn.papers.good_bad_wifi.evidence import (
-    FAIR,
-    LARGE_OBJECTS,
-    LINKS,
-    RRUL,
-    WEB_RRUL,
-    Cell,
-    Evidence,
-)
+from sojourn.papers.good_bad_wifi.evidence import AXES, FAIR, LARGE_OBJECTS, LINKS, RRUL, WEB_RRUL, Evidence
 from sojourn.papers.good_bad_wifi.pie_steps import LOW, MIDDLE, mean_step
 from sojourn.papers.good_bad_wifi.quantities import fetch_time
-from sojourn.papers.kit import by_hand
-from sojourn.papers.kit.evidence import differences, ratios
-from sojourn.papers.kit.verdict import Judgement, above, all_of, between, exact
+from sojourn.study.evidence import differences, ratios
+from sojourn.study.verdict import Judgement, above, all_of, between, exact
 
 #: ARED's target delay, of which the lower threshold is half (ms).
 ARED_TARGET_MS = 20.0
@@ -148,8 +140,8 @@ def nothing_is_dropped_early(evidence: Evidence) -> Judgement:
                 raise SojournError(message)
             checks.append(exact(f"{rate} Mbit/s: first drop of {qdisc}, driven by hand", first, ">", ENGAGED_MS, "ms"))
         for link in LINKS:
-            for run in evidence.of(Cell(RRUL, link, qdisc)):
-                times = [end.first_drop_s for end in run.ends]
+            for run in evidence.of(AXES(RRUL, link, qdisc)):
+                times = [end.first_drop_s for end in (run.up, run.down)]
                 drops = [1000 * time for time in times if time is not None]
                 if drops:
                     what = f"{link}: first drop of {qdisc} with seed {run.seed}"

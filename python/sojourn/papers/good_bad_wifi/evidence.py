@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Literal, NamedTuple
+from typing import Literal
 
-from sojourn.papers.good_bad_wifi.observation import Observation, known, observe
-from sojourn.papers.kit import evidence as kit
+from sojourn.papers.good_bad_wifi.observation import known, observe
 from sojourn.store.run import Run
+from sojourn.study import evidence as kit
+from sojourn.study.cell import Axes, Cell, Observation
 
 #: The disciplines of seed 000, in the order of its Table 1.
 FIFO = "pfifo_fast"
@@ -38,27 +39,15 @@ LARGE_OBJECTS = f"{WEB_RRUL}:huffpost large objects"
 Side = Literal["up", "down", "both", "sum"]
 
 
-class Cell(NamedTuple):
-    """What is repeated: an experiment on a link under a discipline.
-
-    Attributes
-    ----------
-    experiment
-        Its name; of the web experiments with the page, such as `"web_rrul:google"`.
-    link, qdisc
-        As in `LINKS` and `DISCIPLINES`.
-    cc
-        Congestion control of the bulk flows.
-    """
-
-    experiment: str
-    link: str
-    qdisc: str
-    cc: str = "cubic"
-
-    def words(self) -> str:
-        """Return the cell in words."""
-        return f"{self.experiment} at {self.link} under {self.qdisc} ({self.cc})"
+#: An experiment, with the page where it is of the web, such as `"web_rrul:google"`; a link and a discipline as in
+#: `LINKS` and `DISCIPLINES`; and the congestion control of the bulk flows.
+AXES = Axes(
+    "experiment",
+    "link",
+    "qdisc",
+    cc="cubic",
+    words=lambda cell: f"{cell.experiment} at {cell.link} under {cell.qdisc} ({cell.cc})",
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -82,7 +71,7 @@ class Collision:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Evidence(kit.Evidence[Cell, Observation]):
+class Evidence(kit.Evidence):
     """What was run.
 
     Attributes
@@ -102,7 +91,7 @@ class Evidence(kit.Evidence[Cell, Observation]):
         cc: str = "cubic",
     ) -> list[float]:
         """Return a quantity of each repeat of a cell."""
-        return self.each(Cell(experiment, link, qdisc, cc), quantity)
+        return self.each(AXES(experiment, link, qdisc, cc), quantity)
 
     def latency(self, link: str, qdisc: str, experiment: str = RRUL) -> list[float]:
         """Return the induced latency of each repeat (ms)."""

@@ -12,8 +12,8 @@ from sojourn.papers.good_bad_wifi import pairs, tables
 from sojourn.papers.good_bad_wifi.evidence import Evidence
 from sojourn.papers.good_bad_wifi.judges import JUDGES
 from sojourn.papers.good_bad_wifi.measured import Measured
-from sojourn.papers.kit.exhibits import Gallery
 from sojourn.report.table import Table
+from sojourn.study.exhibits import Gallery
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from functools import partial
 from itertools import combinations, product
 from statistics import fmean, stdev, variance
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -15,6 +15,7 @@ from sojourn.papers.good_bad_wifi import driven, tables
 from sojourn.papers.good_bad_wifi.curves import StartUp
 from sojourn.papers.good_bad_wifi.evidence import (
     AQMS,
+    AXES,
     DISCIPLINES,
     FAIR,
     FIFO,
@@ -27,12 +28,11 @@ from sojourn.papers.good_bad_wifi.evidence import (
     WEB,
     WEB_IDLE,
     WEB_RRUL,
-    Cell,
     Evidence,
     induced_latency,
     sides,
 )
-from sojourn.papers.good_bad_wifi.observation import Array, Observation, PageObservation, known
+from sojourn.papers.good_bad_wifi.observation import Array, PageObservation, known
 from sojourn.papers.good_bad_wifi.quantities import (
     VOCABULARY,
     fairness,
@@ -54,11 +54,12 @@ from sojourn.papers.good_bad_wifi.section7 import (
     WIFI_VOIP,
     WIFI_VOIP_RRUL,
 )
-from sojourn.papers.kit.claims import Judges
-from sojourn.papers.kit.evidence import differences, ratios
-from sojourn.papers.kit.orders import clear_sign
-from sojourn.papers.kit.redraw import Drawn, drawn_interval
-from sojourn.papers.kit.verdict import Check, Judgement, above, all_of, best_of, exact, not_above, within
+from sojourn.study.cell import Observation
+from sojourn.study.claims import Judges
+from sojourn.study.evidence import differences, ratios
+from sojourn.study.orders import clear_sign
+from sojourn.study.redraw import Drawn, drawn_interval
+from sojourn.study.verdict import Check, Judgement, above, all_of, best_of, exact, not_above, within
 
 #: cfg-01: bytes that rounding may leave.
 ROUNDING = 0.01
@@ -89,7 +90,7 @@ def goodput_is_payload_of_bulk_flows(evidence: Evidence) -> Judgement:
     """gbw-cfg-01: an arithmetic check on records, in which counting probes or headers would show."""
     checks: list[Check] = []
     for link in LINKS:
-        run = evidence.of(Cell(RRUL, link, "fq_codel"))[0]
+        run = evidence.of(AXES(RRUL, link, "fq_codel"))[0]
         flows = sum(flow.goodput for flow in run.flows)
         probes = known(run.probe_mbit, run, "count of the probes' packets")
         gap = abs(run.goodput_up + run.goodput_down - flows)
@@ -107,7 +108,7 @@ def a_collision_makes_the_variance(evidence: Evidence) -> Judgement:
     if found is None:
         message = "no seed with a hash collision was found"
         raise SojournError(message)
-    runs = evidence.of(Cell(RRUL, "10/1", "fq_nocodel"))
+    runs = evidence.of(AXES(RRUL, "10/1", "fq_nocodel"))
     clean = [induced_latency(run) for run in runs if not run.collisions]
     if len(clean) < 2:
         message = f"{len(clean)} runs at 10/1 under fq_nocodel have no collision, but the claim needs at least 2"
@@ -140,7 +141,7 @@ def collisions_weigh_on_delay(evidence: Evidence) -> Judgement:
         if found is None:
             message = f"no seed was found in which voice shares a queue under {qdisc} at 10/1"
             raise SojournError(message)
-        runs = evidence.of(Cell(VOIP_RRUL, "10/1", qdisc))
+        runs = evidence.of(AXES(VOIP_RRUL, "10/1", qdisc))
         clean = [voice(run).delay_ms for run in runs if all(probe != voice(run).name for probe, _ in run.collisions)]
         if len(clean) < 2:
             message = f"{len(clean)} runs at 10/1 under {qdisc} have no collision, but the claim needs at least 2"
@@ -265,7 +266,7 @@ def lost_syns_slow_ared(evidence: Evidence) -> Judgement:
 
     checks, others = [], []
     for place in places(links=("10/1",), traffics=(WEB,)):
-        runs = evidence.of(Cell(place.experiment, place.link, "ared"))
+        runs = evidence.of(AXES(place.experiment, place.link, "ared"))
         shares = [explained(pages(run), pages(run).syns) for run in runs]
         look_ups = fmean(explained(pages(run), pages(run).look_ups) for run in runs)
         others.append(f"{look_ups:.2f} of {place.page}")
@@ -439,7 +440,7 @@ def fair_queueing_is_generally_superior(evidence: Evidence) -> Judgement:
 
 def bandwidth_delay_product(evidence: Evidence) -> Judgement:
     """gbw-fair-11: of the shortest flow's quarter of 1 Mbit/s."""
-    run = evidence.of(Cell(RTT_FAIRNESS, "10/1", "fq_codel"))[0]
+    run = evidence.of(AXES(RTT_FAIRNESS, "10/1", "fq_codel"))[0]
     rate = known(run.up.rate_mbit, run, "rate of the link")
     product_ = rate * 1e6 / len(run.flows) * min(flow.rtt_ms for flow in run.flows) / 8000
     return all_of([exact("10/1: rate of a flow's share times the shortest RTT", int(product_), "=", 312, "bytes")])
@@ -480,7 +481,7 @@ def slow_links_do_not_notice(evidence: Evidence) -> Judgement:
 
 
 def _collisions_left_out(evidence: Evidence) -> str:
-    cells = [Cell(RRUL, link, qdisc) for link in ("10/10", "10/1") for qdisc in ("fq_codel", "fq_nocodel")]
+    cells = [AXES(RRUL, link, qdisc) for link in ("10/10", "10/1") for qdisc in ("fq_codel", "fq_nocodel")]
     pairs = [pair for cell in cells for pair in paired_with_sfq(evidence, cell)]
     struck = sum(bool(mine.collisions or sfq.collisions) for mine, sfq in pairs)
     return f"{struck} pairs of runs with a hash collision are left out"
@@ -489,8 +490,8 @@ def _collisions_left_out(evidence: Evidence) -> str:
 def _too_few_drops(evidence: Evidence) -> str:
     left_out = 0
     for link, aqm in product(LINKS, AQMS):
-        fifo = {run.seed: unevenness(run) for run in evidence.of(Cell(RTT_FAIRNESS, link, FIFO))}
-        mine = {run.seed: unevenness(run) for run in evidence.of(Cell(RTT_FAIRNESS, link, aqm))}
+        fifo = {run.seed: unevenness(run) for run in evidence.of(AXES(RTT_FAIRNESS, link, FIFO))}
+        mine = {run.seed: unevenness(run) for run in evidence.of(AXES(RTT_FAIRNESS, link, aqm))}
         left_out += sum(None in (fifo[seed], mine[seed]) for seed in fifo if seed in mine)
     return (
         "standard deviation over mean of the times between successive drops: 1 if they are independent, 0 if evenly "
@@ -510,7 +511,7 @@ def _change_by_reno(evidence: Evidence) -> str:
 def _settling(evidence: Evidence) -> str:
     shown = []
     for link in reversed(LINKS):
-        start = StartUp(evidence.of(Cell(RRUL, link, "codel")))
+        start = StartUp(evidence.of(AXES(RRUL, link, "codel")))
         shown.append(f"{link} {start.settling(np.arange(start.n)):.1f} s")
     return f"{', '.join(shown)}; settled: for 5 s no more than 10% or 5 ms above the mean of 30 to 60 s"
 
@@ -541,4 +542,4 @@ NOTES: dict[str, Callable[..., str]] = {
     "gbw-fair-14": _change_by_reno,
     "gbw-tran-07": _settling,
 }
-JUDGES: Judges[Cell, Any] = Judges(paper="good_bad_wifi", vocabulary=VOCABULARY, by_function=FUNCTIONS, notes=NOTES)
+JUDGES = Judges(paper="good_bad_wifi", vocabulary=VOCABULARY, by_function=FUNCTIONS, notes=NOTES)

@@ -16,6 +16,7 @@ import numpy.typing as npt
 from sojourn.errors import ParamError
 from sojourn.frame_library import pl
 from sojourn.papers.good_bad_wifi.observation import page_unfinished_s
+from sojourn.record import Record, WebRecord
 from sojourn.stats import Course, course, fetches, jain, mos
 from sojourn.stats.transient import STEADY_S, Samples
 from sojourn.store import metrics
@@ -65,7 +66,7 @@ class Measured:
     transient: dict[str, dict[str, Course]] = field(default_factory=dict)
 
 
-Records = Mapping[tuple[str, str], Iterable[Mapping[str, Any]]]
+Records = Mapping[tuple[str, str], Iterable[Record]]
 
 
 class Measuring:
@@ -86,7 +87,7 @@ class Measuring:
         self._rows: list[dict[str, Any]] = []
         self._rtts: dict[str, dict[tuple[str, str], list[Samples]]] = {"rrul": {}, "transient": {}}
 
-    def add(self, experiment: str, link: str, qdisc: str, record: Mapping[str, Any]) -> None:
+    def add(self, experiment: str, link: str, qdisc: str, record: Record) -> None:
         """Take the record of a run.
 
         Raises
@@ -146,56 +147,54 @@ def _require(experiment: str) -> None:
         raise ParamError(message)
 
 
-def run_row(record: Mapping[str, Any], link: str, qdisc: str) -> dict[str, Any]:
+def run_row(record: Record, link: str, qdisc: str) -> dict[str, Any]:
     """Return one row of `sojourn.store.metrics.RUN_SCHEMA`."""
-    summary = record["summary"]
-    rtt = {f"rtt_{name}_ms": value for name, value in summary["rtt_ms"].items()}
-    row = {**summary, **rtt, "link": link, "qdisc": qdisc, "seed": record["seed"]}
+    row = metrics.flat(record.summary) | {"link": link, "qdisc": qdisc, "seed": record.seed}
     return {name: row.get(name) for name in metrics.RUN_SCHEMA}
 
 
-def voip_delay_ms(record: Mapping[str, Any]) -> Array:
+def voip_delay_ms(record: Record) -> Array:
     """Return the induced one-way delay of a run's voice streams: each bin's delay less the least of the run (ms).
 
     Bins in which nothing arrived are left out. Source: seed 000 section 5.2 and Fig. 3 (bins of 200 ms).
     """
     parts = []
-    for stream in record["series"]["voip"].values():
-        values = np.asarray([np.nan if value is None else value for value in stream["delay_ms"]], dtype=np.float64)
+    for stream in record.series.voip.values():
+        values = np.asarray([np.nan if value is None else value for value in stream.delay_ms], dtype=np.float64)
         values = values[np.isfinite(values)]
         parts.append(values - values.min() if len(values) else values)
     return np.concatenate(parts) if parts else np.zeros(0)
 
 
-def voip_counts(record: Mapping[str, Any]) -> tuple[int, int]:
+def voip_counts(record: Record) -> tuple[int, int]:
     """Return how many voice packets of a run were lost, and how many sent."""
-    streams = [probe for probe in record["probes"] if probe["kind"] == "voip"]
-    return sum(stream["lost"] for stream in streams), sum(stream["sent"] for stream in streams)
+    streams = [probe for probe in record.probes if probe.kind == "voip"]
+    return sum(stream.lost for stream in streams), sum(stream.sent for stream in streams)
 
 
-def voip_mos(record: Mapping[str, Any]) -> float | None:
+def voip_mos(record: Record) -> float | None:
     """Return the score of a run's first voice stream (`sojourn.stats.mos.mos_of_stream`), `None` without one."""
-    stream = next((probe for probe in record["probes"] if probe["kind"] == "voip"), None)
+    stream = next((probe for probe in record.probes if probe.kind == "voip"), None)
     return None if stream is None else mos.mos_of_stream(stream)
 
 
-def mean_fetch_s(client: Mapping[str, Any]) -> float | None:
+def mean_fetch_s(client: WebRecord) -> float | None:
     """Return the mean fetch time of a web client of a run, `None` if it completed none."""
-    times = [fetch["time_s"] for fetch in client["fetches"]]
+    times = [fetch.time_s for fetch in client.fetches]
     return float(np.mean(times)) if times else None
 
 
-def _with_unfinished(record: Mapping[str, Any], client: Mapping[str, Any]) -> float:
-    times = [float(fetch["time_s"]) for fetch in client["fetches"]]
+def _with_unfinished(record: Record, client: WebRecord) -> float:
+    times = [float(fetch.time_s) for fetch in client.fetches]
     return fetches.mean_fetch_s(times, page_unfinished_s(record, client))
 
 
-def echo_samples(record: Mapping[str, Any]) -> Samples:
+def echo_samples(record: Record) -> Samples:
     """Return when the probes of a run were sent and what round-trip time each had."""
-    return {name: (probe["t_s"], probe["rtt_ms"]) for name, probe in record["series"]["rtt"].items()}
+    return {name: (probe.t_s, probe.rtt_ms) for name, probe in record.series.rtt.items()}
 
 
-def early_samples(record: Mapping[str, Any]) -> Samples:
+def early_samples(record: Record) -> Samples:
     """Return the echo samples up to the end of the steady level's window: the rest of a long run is not shown."""
     found: dict[str, tuple[list[float], list[float | None]]] = {}
     for name, (times, rtts) in echo_samples(record).items():
@@ -204,7 +203,7 @@ def early_samples(record: Mapping[str, Any]) -> Samples:
     return found
 
 
-def _add(found: Measured, name: str, link: str, qdisc: str, record: Mapping[str, Any], *, unfinished: bool) -> None:
+def _add(found: Measured, name: str, link: str, qdisc: str, record: Record, *, unfinished: bool) -> None:
     if name in VOIP:
         cell = (link, VOIP[name])
         delays = found.voip_delay_ms.setdefault(cell, {})
@@ -215,17 +214,17 @@ def _add(found: Measured, name: str, link: str, qdisc: str, record: Mapping[str,
         sent.append(counts[1])
         found.voip_mos.setdefault(cell, {}).setdefault(qdisc, []).append(voip_mos(record))
     elif name in WEB:
-        for client in record["web"]:
-            cells = found.page_s.setdefault(client["page"], {}).setdefault((link, WEB[name]), {})
+        for client in record.web:
+            cells = found.page_s.setdefault(client.page, {}).setdefault((link, WEB[name]), {})
             cells.setdefault(qdisc, []).append(_with_unfinished(record, client) if unfinished else mean_fetch_s(client))
     elif name == "web_idle":
-        for client in record["web"]:
-            idle = found.page_unloaded_s.setdefault(client["page"], {})
+        for client in record.web:
+            idle = found.page_unloaded_s.setdefault(client.page, {})
             idle.setdefault(link, []).append(mean_fetch_s(client))
     elif name == "rtt_fairness":
-        goodputs = [float(flow["goodput_mbit"]) for flow in record["flows"]]
+        goodputs = [float(flow.goodput_mbit) for flow in record.flows]
         flows = found.flow_goodput_mbit.setdefault(link, {}).setdefault(qdisc, {})
-        for flow, goodput in zip(record["flows"], goodputs, strict=True):
-            flows.setdefault(float(flow["base_rtt_ms"]), []).append(goodput)
+        for flow, goodput in zip(record.flows, goodputs, strict=True):
+            flows.setdefault(float(flow.base_rtt_ms), []).append(goodput)
         index = jain(goodputs) if any(goodputs) else None
         found.jain.setdefault(link, {}).setdefault(qdisc, []).append(index)

@@ -17,10 +17,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sojourn.errors import SojournError
-from sojourn.interop.canonical import seconds
-from sojourn.record import FlowRecord, Record, SeriesRecord
+from sojourn.record import FlowRecord, ProbeSeries, Record, SeriesRecord, WebRecord
+from sojourn.schema import required
 from sojourn.stats.fetches import unfinished_s
 from sojourn.store.run import Run
+from sojourn.study.cell import Observation
+from sojourn.units import bits_per_s, seconds
 
 Array = NDArray[np.float32]
 T = TypeVar("T")
@@ -36,7 +38,6 @@ BINS = round(CURVE_S / BIN_S)
 EARLY_S = 30.0
 
 #: How each unit of a rate is spelled in a canonical scenario, in bit/s.
-RATE_UNITS = {"gbit": 1e9, "mbit": 1e6, "kbit": 1e3, "bit": 1.0}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -177,14 +178,25 @@ class PageObservation:
     look_ups: Array
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Observation:
-    """One run.
+def known(value: T | None, run: Observation, what: str) -> T:
+    """Return a value that the record tells.
 
-    Attributes
-    ----------
-    seed
-        Of the run.
+    Raises
+    ------
+    SojournError
+        If it does not.
+    """
+    if value is None:
+        message = f"the run with seed {run.seed} has no {what}"
+        raise SojournError(message)
+    return value
+
+
+def observe(run: Run) -> Observation:
+    """Reduce a run to what claims need.
+
+    The values of the observation:
+
     duration_s
         Measured window.
     goodput_up, goodput_down
@@ -209,59 +221,19 @@ class Observation:
     pages
         The page that was fetched.
     """
-
-    seed: int
-    duration_s: float
-    goodput_up: float
-    goodput_down: float
-    latency_ms: float | None
-    flows: tuple[FlowObservation, ...]
-    up: DirectionObservation
-    down: DirectionObservation
-    probe_mbit: float | None
-    collisions: tuple[tuple[str, str], ...]
-    before_ms: float | None
-    curve_ms: Array
-    settled_ms: float | None
-    voice: VoiceObservation | None
-    pages: PageObservation | None
-
-    @property
-    def ends(self) -> tuple[DirectionObservation, DirectionObservation]:
-        """Both directions of the bottleneck."""
-        return self.up, self.down
-
-
-def known(value: T | None, run: Observation, what: str) -> T:
-    """Return a value that the record tells.
-
-    Raises
-    ------
-    SojournError
-        If it does not.
-    """
-    if value is None:
-        message = f"the run with seed {run.seed} has no {what}"
-        raise SojournError(message)
-    return value
-
-
-def observe(run: Run) -> Observation:
-    """Reduce a run to what claims need."""
     record = run.record
-    duration_s = float(record["cost"]["sim_s"])
-    scenario = record.get("scenario", {})
-    mss = scenario.get("tcp", {}).get("mss")
-    series = record["series"]
-    before, curve, settled = _round_trips(series.get("rtt", {}))
-    summary = record["summary"]
+    duration_s = float(record.cost.sim_s)
+    mss = record.scenario.get("tcp", {}).get("mss")
+    series = record.series
+    before, curve, settled = _round_trips(series.rtt)
+    summary = record.summary
     return Observation(
-        seed=int(record["seed"]),
+        seed=int(record.seed),
         duration_s=duration_s,
-        goodput_up=float(summary["goodput_up_mbit"]),
-        goodput_down=float(summary["goodput_down_mbit"]),
-        latency_ms=summary["induced_latency_ms"],
-        flows=tuple(_flow(flow, series, duration_s, mss) for flow in record["flows"]),
+        goodput_up=float(summary.goodput_up_mbit),
+        goodput_down=float(summary.goodput_down_mbit),
+        latency_ms=summary.induced_latency_ms,
+        flows=tuple(_flow(flow, series, duration_s, mss) for flow in record.flows),
         up=_end(record, "up", duration_s),
         down=_end(record, "down", duration_s),
         probe_mbit=_probe_mbit(record, duration_s),
@@ -275,43 +247,33 @@ def observe(run: Run) -> Observation:
 
 
 def _collisions(record: Record) -> list[tuple[str, str]]:
-    probes = {probe["name"] for probe in record["probes"]}
-    return [
-        (other, flow["name"])
-        for flow in record["flows"]
-        for other in flow.get("queue_shared_with") or ()
-        if other in probes
-    ]
+    probes = {probe.name for probe in record.probes}
+    return [(other, flow.name) for flow in record.flows for other in flow.queue_shared_with if other in probes]
 
 
 def _flow(flow: FlowRecord, series: SeriesRecord, duration_s: float, mss: int | None) -> FlowObservation:
-    windows = series.get("cwnd_segments", {}).get(flow["name"], [])
-    early = [float(window) for time, window in zip(series["t_s"], windows, strict=False) if time <= EARLY_S]
-    late = [float(window) for time, window in zip(series["t_s"], windows, strict=False) if time > EARLY_S]
-    gaps = _mapping(flow.get("drop_gaps_ms"))
+    windows = series.cwnd_segments.get(flow.name, [])
+    early = [float(window) for time, window in zip(series.t_s, windows, strict=False) if time <= EARLY_S]
+    late = [float(window) for time, window in zip(series.t_s, windows, strict=False) if time > EARLY_S]
+    gaps, wait = flow.drop_gaps_ms, flow.sojourn_ms
     remainder = None
     if mss is not None:
-        segments = float(flow["goodput_mbit"]) * duration_s * 1e6 / 8 / mss
+        segments = float(flow.goodput_mbit) * duration_s * 1e6 / 8 / mss
         remainder = abs(segments - round(segments)) * mss
     return FlowObservation(
-        name=flow["name"],
-        direction=flow["direction"],
-        rtt_ms=float(flow["base_rtt_ms"]),
-        goodput=float(flow["goodput_mbit"]),
-        window=_number(flow["mean_cwnd_segments"]),
+        name=flow.name,
+        direction=flow.direction,
+        rtt_ms=float(flow.base_rtt_ms),
+        goodput=float(flow.goodput_mbit),
+        window=_number(flow.mean_cwnd_segments),
         early_window=fmean(early) if early and late else None,
         late_window=fmean(late) if early and late else None,
-        wait_ms=_number(_mapping(flow.get("sojourn_ms")).get("mean")),
-        timeouts=flow.get("timeouts"),
-        gaps=gaps.get("count"),
-        gaps_cv=_number(gaps.get("cv")),
+        wait_ms=None if wait is None else wait.mean,
+        timeouts=flow.timeouts,
+        gaps=None if gaps is None else gaps.count,
+        gaps_cv=None if gaps is None else gaps.cv,
         payload_remainder=remainder,
     )
-
-
-def _mapping(thing: Any) -> dict[str, Any]:
-    """Return an object of a record; an empty one if an older record has none."""
-    return thing or {}
 
 
 def _number(value: Any) -> float | None:
@@ -319,32 +281,32 @@ def _number(value: Any) -> float | None:
 
 
 def _end(record: Record, side: str, duration_s: float) -> DirectionObservation:
-    end = record["bottleneck"][side]
+    end = record.bottleneck[side]
     queue = _steady(record, "backlog_packets", side)
     dropped, offered = _steady(record, "drops", side), _steady(record, "packets", side)
-    first = end.get("first_drop_s")
-    syn = _mapping(end.get("syn"))
     return DirectionObservation(
-        rate_mbit=_mbit(record.get("scenario", {}).get(side)),
-        wire_mbit=float(end["bytes"]) * 8 / duration_s / 1e6 if "bytes" in end else None,
-        ack_drops=float(end["ack_drops"]),
-        wait_ms=_number(end["sojourn_ms"]["mean"]),
-        entries=_number(end["extra"].get("drop_state_entries")),
+        rate_mbit=_mbit(record.scenario.get(side)),
+        wire_mbit=float(end.bytes) * 8 / duration_s / 1e6,
+        ack_drops=float(end.ack_drops),
+        wait_ms=_number(end.sojourn_ms.mean),
+        entries=_number(end.extra.get("drop_state_entries")),
         queue_std=pstdev(queue) if queue else None,
         burstiness=_burstiness(dropped) if dropped else None,
         drops=dropped[-1] - dropped[0] if dropped else None,
         packets=offered[-1] - offered[0] if offered else None,
-        first_drop_s=None if first is None else float(first.get("congestion", np.inf)),
-        syn_offered=syn.get("offered"),
-        syn_dropped=syn.get("dropped"),
+        first_drop_s=float(end.first_drop_s.get("congestion", np.inf)),
+        syn_offered=end.syn.offered,
+        syn_dropped=end.syn.dropped,
     )
 
 
 def _steady(record: Record, metric: Literal["backlog_packets", "drops", "packets"], side: str) -> list[float]:
     """Return a bottleneck's time series from `STEADY_FROM_S` on; nothing if the run is not long enough."""
-    series = record["series"]
-    times = series["t_s"]
-    values = [float(value) for time, value in zip(times, series[metric][side], strict=True) if time >= STEADY_FROM_S]
+    series = record.series
+    times = series.t_s
+    values = [
+        float(value) for time, value in zip(times, getattr(series, metric)[side], strict=True) if time >= STEADY_FROM_S
+    ]
     return values if len(values) > 1 else []
 
 
@@ -354,23 +316,20 @@ def _burstiness(total: list[float]) -> float:
 
 
 def _mbit(rate: str | None) -> float | None:
-    for unit, factor in RATE_UNITS.items():
-        if rate is not None and rate.endswith(unit):
-            return float(rate.removesuffix(unit)) * factor / 1e6
-    return None
+    return None if rate is None else bits_per_s(rate) / 1e6
 
 
 def _probe_mbit(record: Record, duration_s: float) -> float | None:
-    sizes = {probe["name"]: probe.get("size") for probe in record.get("scenario", {}).get("probes", [])}
-    if any(sizes.get(probe["name"]) is None for probe in record["probes"]):
+    sizes = {probe["name"]: probe.get("size") for probe in record.scenario.get("probes", [])}
+    if any(sizes.get(probe.name) is None for probe in record.probes):
         return None
-    return float(sum(sizes[probe["name"]] * probe["sent"] for probe in record["probes"])) * 8 / duration_s / 1e6
+    return float(sum(sizes[probe.name] * probe.sent for probe in record.probes)) * 8 / duration_s / 1e6
 
 
-def _round_trips(probes: dict[str, Any]) -> tuple[float | None, Array, float | None]:
+def _round_trips(probes: Mapping[str, ProbeSeries]) -> tuple[float | None, Array, float | None]:
     """Return the mean before the flows start, the curve, and the mean once it is steady."""
-    times = [np.asarray(probe["t_s"], dtype=float) for probe in probes.values()]
-    trips = [np.asarray(probe["rtt_ms"], dtype=float) for probe in probes.values()]
+    times = [np.asarray(probe.t_s, dtype=float) for probe in probes.values()]
+    trips = [np.asarray(probe.rtt_ms, dtype=float) for probe in probes.values()]
     if not times:
         return None, np.full(BINS, np.nan, dtype=np.float32), None
     time, trip = np.concatenate(times), np.concatenate(trips)
@@ -390,41 +349,41 @@ def _mean(values: NDArray[np.float64]) -> float | None:
 
 
 def _voice(record: Record) -> VoiceObservation | None:
-    found = next((probe for probe in record["probes"] if probe.get("kind") == "voip"), None)
-    if found is None or not found["sent"]:
+    found = next((probe for probe in record.probes if probe.kind == "voip"), None)
+    if found is None or not found.sent:
         return None
-    series = record["series"]["voip"][found["name"]]
-    time, delay, most = (np.asarray(series[key], dtype=float) for key in ("t_s", "delay_ms", "max_ms"))
+    series = record.series.voip[found.name]
+    time, delay, most = (np.asarray(each, dtype=float) for each in (series.t_s, series.delay_ms, series.max_ms))
     arrived = ~np.isnan(delay)
-    base = float(found["base_delay_ms"])
+    base = required(found.base_delay_ms, "base_delay_ms")
     return VoiceObservation(
-        name=found["name"],
-        frame_ms=float(found["frame_ms"]),
-        sent=int(found["sent"]),
-        lost=int(found["lost"]),
+        name=found.name,
+        frame_ms=required(found.frame_ms, "frame_ms"),
+        sent=int(found.sent),
+        lost=int(found.lost),
         t_s=time[arrived].astype(np.float32),
         delay_ms=(delay[arrived] - base).astype(np.float32),
         most_ms=(most[arrived] - base).astype(np.float32),
     )
 
 
-def page_unfinished_s(record: Mapping[str, Any], client: Mapping[str, Any]) -> float:
+def page_unfinished_s(record: Record, client: WebRecord) -> float:
     """Return how long the fetch of a web client that was under way at the end of the run had taken (s)."""
-    (client_settings,) = (one for one in record["scenario"]["web"] if one["name"] == client["name"])
-    starts, times = ([float(fetch[key]) for fetch in client["fetches"]] for key in ("start_s", "time_s"))
-    interval, end = float(seconds(client_settings["interval"])), float(record["cost"]["sim_s"])
+    (client_settings,) = (one for one in record.scenario["web"] if one["name"] == client.name)
+    starts, times = [fetch.start_s for fetch in client.fetches], [fetch.time_s for fetch in client.fetches]
+    interval, end = seconds(client_settings["interval"]), record.cost.sim_s
     return unfinished_s(starts, times, interval=interval, end=end)
 
 
 def _pages(record: Record) -> PageObservation | None:
-    clients = record.get("web") or []
+    clients = record.web
     if not clients:
         return None
-    fetches = clients[0]["fetches"]
+    fetches = clients[0].fetches
     return PageObservation(
-        page=clients[0]["page"],
+        page=clients[0].page,
         unfinished_s=page_unfinished_s(record, clients[0]),
-        time_s=np.asarray([fetch["time_s"] for fetch in fetches], dtype=np.float32),
-        syns=np.asarray([int(fetch["syn_retransmitted"]) for fetch in fetches], dtype=np.float32),
-        look_ups=np.asarray([int(fetch["dns_retried"]) for fetch in fetches], dtype=np.float32),
+        time_s=np.asarray([fetch.time_s for fetch in fetches], dtype=np.float32),
+        syns=np.asarray([int(fetch.syn_retransmitted) for fetch in fetches], dtype=np.float32),
+        look_ups=np.asarray([int(fetch.dns_retried) for fetch in fetches], dtype=np.float32),
     )

@@ -11,13 +11,14 @@ from sojourn.errors import SojournError
 from sojourn.papers.good_bad_wifi.devices import COMPARED, EVEN, JUDGED, MECHANISMS, UNEVEN, UNSTATED, Pair
 from sojourn.papers.good_bad_wifi.evidence import DISCIPLINES, FIFO, Evidence, induced_latency
 from sojourn.papers.good_bad_wifi.judges import JUDGES
-from sojourn.papers.good_bad_wifi.observation import Observation, known
+from sojourn.papers.good_bad_wifi.observation import known
 from sojourn.papers.good_bad_wifi.plan import WIFI_PART
 from sojourn.papers.good_bad_wifi.section7 import FACTOR, FAST_LINK, TABLE_3, WIFI_VOIP_RRUL, in_pair, of_pair
-from sojourn.papers.kit.claims import Claim
-from sojourn.papers.kit.exhibits import recorded
 from sojourn.report.table import Table
 from sojourn.stats import mean_interval
+from sojourn.study.cell import Observation
+from sojourn.study.claims import Claim
+from sojourn.study.exhibits import recorded
 from sojourn.tables import number
 
 TO_COMPARE = (

@@ -24,6 +24,7 @@ from sojourn.papers.good_bad_wifi.devices import (
     over_wifi,
 )
 from sojourn.papers.good_bad_wifi.evidence import (
+    AXES,
     DISCIPLINES,
     FAIR,
     FIFO,
@@ -40,7 +41,6 @@ from sojourn.papers.good_bad_wifi.evidence import (
     WEB,
     WEB_IDLE,
     WEB_RRUL,
-    Cell,
     Collision,
     Evidence,
     Gathering,
@@ -57,14 +57,15 @@ from sojourn.papers.good_bad_wifi.section7 import (
     WIFI_WEB_RRUL,
     in_pair,
 )
-from sojourn.papers.kit import execute
-from sojourn.papers.kit.execute import Means
-from sojourn.papers.kit.paper import Profile
 from sojourn.scenario import Scenario, Tcp
 from sojourn.store.cell import Cell as Repeats
 from sojourn.store.cell import gather
 from sojourn.store.comparison import Comparison
 from sojourn.store.run import Run
+from sojourn.study import plan as plans
+from sojourn.study.cell import Cell
+from sojourn.study.paper import Profile
+from sojourn.study.plan import Means
 
 #: The figure of each link.
 FIGURES = {"100/100": "fig2a", "10/10": "fig2b", "10/1": "fig2c"}
@@ -113,7 +114,7 @@ CLAIMS = {
 WIFI_PART = "wifi"
 
 
-Planned = execute.Planned[Cell]
+Planned = plans.Planned[Cell]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -210,11 +211,11 @@ def plan(bed: Bed) -> Sequence[Planned]:
     everything = [part for part in EXPERIMENTS if bed.spared or part != WIFI_PART]
     parts = everything if bed.parts is None else bed.parts
     experiments = {name for part in parts for name in EXPERIMENTS[part]}
-    return execute.repeats(sorted(_cells(bed, experiments), key=lambda one: -_cost(one[0])))
+    return plans.repeats(sorted(_cells(bed, experiments), key=lambda one: -_cost(one[0])))
 
 
 def reproduce(bed: Bed, means: Means) -> Outcome:
-    """Run the plan; see `sojourn.papers.kit.execute.execute`."""
+    """Run the plan; see `sojourn.study.plan.execute`."""
     planned = plan(bed)
     gathering, measuring, wireless = Gathering(), Measuring(), Measuring(unfinished=True)
 
@@ -227,14 +228,14 @@ def reproduce(bed: Bed, means: Means) -> Outcome:
             name, _, _ = cell.experiment.partition(":")
             wireless.add(OVER_WIFI[name], cell.link, cell.qdisc, run.record)
 
-    runs = execute.execute(planned, take, means, order=_order)
+    runs = plans.execute(planned, take, means, order=_order)
     evidence = gathering.evidence()
     collisions: dict[tuple[str, str], Collision] = {}
     for experiment, qdisc in COLLIDING:
-        if Cell(experiment, "10/1", qdisc) in evidence.cells:
+        if AXES(experiment, "10/1", qdisc) in evidence.cells:
             scenario = bed.scenario(experiment, "10/1", qdisc)
             found = find_collision(
-                evidence.of(Cell(experiment, "10/1", qdisc)), scenario, voice=experiment == VOIP_RRUL
+                evidence.of(AXES(experiment, "10/1", qdisc)), scenario, voice=experiment == VOIP_RRUL
             )
             if found is not None:
                 collisions[experiment, qdisc] = found
@@ -286,14 +287,14 @@ def _cells(bed: Bed, experiments: Iterable[str]) -> Iterator[tuple[Cell, Scenari
         for qdisc in DISCIPLINES:
             for name in (RRUL, VOIP, VOIP_RRUL, RTT_FAIRNESS):
                 if name in experiments:
-                    yield Cell(name, link, qdisc), bed.scenario(name, link, qdisc), repeat
+                    yield AXES(name, link, qdisc), bed.scenario(name, link, qdisc), repeat
             for name in (RRUL, RTT_FAIRNESS):
                 if name in experiments and other and (bed.parts is None or name == RTT_FAIRNESS):
-                    yield Cell(name, link, qdisc, "reno"), bed.scenario(name, link, qdisc, cc="reno"), other
+                    yield AXES(name, link, qdisc, "reno"), bed.scenario(name, link, qdisc, cc="reno"), other
             for page in PAGES:
                 for name in (WEB, WEB_RRUL, WEB_IDLE):
                     if name in experiments and (name != WEB_IDLE or qdisc == FIFO):
-                        yield Cell(f"{name}:{page}", link, qdisc), bed.scenario(name, link, qdisc, page=page), repeat
+                        yield AXES(f"{name}:{page}", link, qdisc), bed.scenario(name, link, qdisc, page=page), repeat
     yield from _ablations(bed, experiments)
     if WIFI_RRUL in experiments:
         yield from _over_wifi(bed)
@@ -303,20 +304,20 @@ def _ablations(bed: Bed, experiments: set[str]) -> Iterator[tuple[Cell, Scenario
     repeat, other = bed.profile.repeat, bed.profile.other_repeat
     if bed.spared and (bed.parts is None or "rrul" in bed.parts):
         spared = dataclasses.replace(bed.scenario(RRUL, "10/1", FIFO), spare_acks=True)
-        yield Cell(SPARED, "10/1", FIFO), spared, repeat
+        yield AXES(SPARED, "10/1", FIFO), spared, repeat
     if bed.parts is None:
         short = bed.scenario(RRUL, "100/100", FIFO)
         short = dataclasses.replace(short, qdisc_up="pfifo limit 127", qdisc_down="pfifo limit 127")
-        yield Cell(SHORT_FIFO, "100/100", FIFO), short, repeat
+        yield AXES(SHORT_FIFO, "100/100", FIFO), short, repeat
     if RTT_FAIRNESS in experiments:
         long = bed.scenario(RTT_FAIRNESS, "100/100", "fq_nocodel")
         long = dataclasses.replace(long, qdisc_up=UNLIMITED, qdisc_down=UNLIMITED)
-        yield Cell(LONG_QUEUE, "100/100", "fq_nocodel"), long, max(other, 2)
+        yield AXES(LONG_QUEUE, "100/100", "fq_nocodel"), long, max(other, 2)
     if WEB_RRUL in experiments:
         for qdisc in ("codel", "sfq", "fq_codel", "fq_nocodel"):
             large = bed.scenario(WEB_RRUL, "10/10", qdisc, page="huffpost")
             web = tuple(dataclasses.replace(one, objects=FOUR_OBJECTS) for one in large.web)
-            yield Cell(LARGE_OBJECTS, "10/10", qdisc), dataclasses.replace(large, web=web), repeat
+            yield AXES(LARGE_OBJECTS, "10/10", qdisc), dataclasses.replace(large, web=web), repeat
 
 
 def _over_wifi(bed: Bed) -> Iterator[tuple[Cell, Scenario, int]]:
@@ -326,33 +327,33 @@ def _over_wifi(bed: Bed) -> Iterator[tuple[Cell, Scenario, int]]:
         yield cell, scenario, repeat
     for page in PAGES:
         idle = over_wifi(bed.scenario(WEB_IDLE, "100/100", FIFO, page=page))
-        yield Cell(f"{WIFI_WEB_IDLE}:{page}", "100/100", FIFO), idle, repeat
+        yield AXES(f"{WIFI_WEB_IDLE}:{page}", "100/100", FIFO), idle, repeat
     for pair in (STRONG_POINT, STRONG_LAPTOP):
         scenario = over_wifi(bed.scenario(RRUL, "100/100", FIFO), pair)
-        yield Cell(in_pair(pair.name, WIFI_RRUL), "100/100", FIFO), scenario, repeat
+        yield AXES(in_pair(pair.name, WIFI_RRUL), "100/100", FIFO), scenario, repeat
     if bed.parts is None or not bed.other_pairs:
         return
     for pair in JUDGED[1:]:
         for cell, scenario in _with_pair(bed, pair):
-            yield cell._replace(experiment=in_pair(pair.name, cell.experiment)), scenario, repeat
+            yield cell.replaced(experiment=in_pair(pair.name, cell.experiment)), scenario, repeat
     for pairs, disciplines in ((MECHANISMS, COMPARED), (UNSTATED, DISCIPLINES)):
         for pair, qdisc in itertools.product([one for one in pairs if one not in JUDGED], disciplines):
             scenario = over_wifi(bed.scenario(VOIP_RRUL, "100/100", qdisc), pair)
-            yield Cell(in_pair(pair.name, WIFI_VOIP_RRUL), "100/100", qdisc), scenario, repeat
+            yield AXES(in_pair(pair.name, WIFI_VOIP_RRUL), "100/100", qdisc), scenario, repeat
 
 
 def _with_pair(bed: Bed, pair: Pair) -> Iterator[tuple[Cell, Scenario]]:
     """Yield what the claims need of one pair of devices."""
     for qdisc in DISCIPLINES:
         for name in (WIFI_RRUL, WIFI_VOIP, WIFI_VOIP_RRUL):
-            yield Cell(name, "100/100", qdisc), over_wifi(bed.scenario(OVER_WIFI[name], "100/100", qdisc), pair)
+            yield AXES(name, "100/100", qdisc), over_wifi(bed.scenario(OVER_WIFI[name], "100/100", qdisc), pair)
         for name, page in itertools.product((WIFI_WEB, WIFI_WEB_RRUL), PAGES):
             scenario = bed.scenario(OVER_WIFI[name], "100/100", qdisc, page=page)
-            yield Cell(f"{name}:{page}", "100/100", qdisc), over_wifi(scenario, pair)
+            yield AXES(f"{name}:{page}", "100/100", qdisc), over_wifi(scenario, pair)
         for link in SLOW_LINKS:
-            yield Cell(WIFI_RRUL, link, qdisc), over_wifi(bed.scenario(RRUL, link, qdisc), pair)
+            yield AXES(WIFI_RRUL, link, qdisc), over_wifi(bed.scenario(RRUL, link, qdisc), pair)
     for qdisc in FAIR:
-        yield Cell(SHALLOW, "100/100", qdisc), over_wifi(bed.scenario(RRUL, "100/100", qdisc), pair.shallow())
+        yield AXES(SHALLOW, "100/100", qdisc), over_wifi(bed.scenario(RRUL, "100/100", qdisc), pair.shallow())
 
 
 def _order(one: Planned) -> tuple[Any, ...]:

@@ -15,6 +15,7 @@ from sojourn.errors import SojournError
 from sojourn.papers.good_bad_wifi.curves import START_BINS, StartUp
 from sojourn.papers.good_bad_wifi.evidence import (
     AQMS,
+    AXES,
     DISCIPLINES,
     FAIR,
     FIFO,
@@ -22,7 +23,6 @@ from sojourn.papers.good_bad_wifi.evidence import (
     PURE_SCHEDULERS,
     VOIP,
     VOIP_RRUL,
-    Cell,
     Evidence,
     goodput,
     induced_latency,
@@ -32,16 +32,16 @@ from sojourn.papers.good_bad_wifi.observation import (
     START_S,
     STEADY_FROM_S,
     FlowObservation,
-    Observation,
     PageObservation,
     VoiceObservation,
     known,
 )
-from sojourn.papers.kit.evidence import BySeed
-from sojourn.papers.kit.redraw import Drawn
-from sojourn.papers.kit.rules import Statistic, Vocabulary
 from sojourn.stats import jain
 from sojourn.stats.fetches import mean_fetch_s
+from sojourn.study.cell import Cell, Observation
+from sojourn.study.evidence import BySeed
+from sojourn.study.redraw import Drawn
+from sojourn.study.rules import Statistic, Vocabulary
 
 #: The flow whose losses are looked at, and those whose effective round-trip times are compared (ms).
 SHORTEST, LONGEST = 10.0, 500.0
@@ -60,18 +60,18 @@ def steady(value: float | None, run: Observation) -> float:
 
 def wait(run: Observation) -> float:
     """Return the mean sojourn time of both directions (ms)."""
-    return fmean(known(end.wait_ms, run, "sojourn time") for end in run.ends)
+    return fmean(known(end.wait_ms, run, "sojourn time") for end in (run.up, run.down))
 
 
 def drop_percent(run: Observation) -> float:
     """Return the share of packets dropped in the steady state (per cent)."""
-    dropped = sum(steady(end.drops, run) for end in run.ends)
-    return 100 * dropped / sum(steady(end.packets, run) for end in run.ends)
+    dropped = sum(steady(end.drops, run) for end in (run.up, run.down))
+    return 100 * dropped / sum(steady(end.packets, run) for end in (run.up, run.down))
 
 
 def entries(run: Observation) -> float:
     """Return how often CoDel entered its dropping state in a minute."""
-    found = fmean(known(end.entries, run, "count of CoDel's dropping states") for end in run.ends)
+    found = fmean(known(end.entries, run, "count of CoDel's dropping states") for end in (run.up, run.down))
     return found / (run.duration_s / 60)
 
 
@@ -227,8 +227,8 @@ QUANTITIES: dict[str, Callable[..., float | None]] = {
     "goodput": goodput,
     "ack_drops": lambda run: run.up.ack_drops,
     "wait": wait,
-    "queue_std": lambda run: fmean(steady(end.queue_std, run) for end in run.ends),
-    "burstiness": lambda run: fmean(steady(end.burstiness, run) for end in run.ends),
+    "queue_std": lambda run: fmean(steady(end.queue_std, run) for end in (run.up, run.down)),
+    "burstiness": lambda run: fmean(steady(end.burstiness, run) for end in (run.up, run.down)),
     "drop_percent": drop_percent,
     "entries": entries,
     "window": lambda run: fmean(known(flow.window, run, "window of a flow") for flow in run.flows),
@@ -258,7 +258,7 @@ QUANTITIES: dict[str, Callable[..., float | None]] = {
 def lack(evidence: Evidence, cell: Cell, side: str) -> BySeed:
     """Return the goodput that the cell lacks against the best discipline, per cent of the best's."""
     each = {
-        qdisc: evidence.by_seed(cell._replace(qdisc=qdisc), lambda run: goodput(run, side)) for qdisc in DISCIPLINES
+        qdisc: evidence.by_seed(cell.replaced(qdisc=qdisc), lambda run: goodput(run, side)) for qdisc in DISCIPLINES
     }
     best = max(each.values(), key=lambda values: fmean(values.values()))
     return {seed: 100 * (1 - value / best[seed]) for seed, value in each[cell.qdisc].items() if seed in best}
@@ -276,20 +276,20 @@ def gain_over_sfq(evidence: Evidence, cell: Cell) -> BySeed:
 
 def paired_with_sfq(evidence: Evidence, cell: Cell) -> list[tuple[Observation, Observation]]:
     """Return the runs of a cell with those of sfq, of each seed that both have."""
-    others = {run.seed: run for run in evidence.of(cell._replace(qdisc="sfq"))}
+    others = {run.seed: run for run in evidence.of(cell.replaced(qdisc="sfq"))}
     return [(run, others[run.seed]) for run in evidence.of(cell) if run.seed in others]
 
 
 def over_mean(evidence: Evidence, cell: Cell, quantity: str) -> BySeed:
     """Return a quantity over its mean of all disciplines."""
     of = QUANTITIES[quantity]
-    mean = fmean(fmean(evidence.each(cell._replace(qdisc=qdisc), of)) for qdisc in DISCIPLINES)
+    mean = fmean(fmean(evidence.each(cell.replaced(qdisc=qdisc), of)) for qdisc in DISCIPLINES)
     return {seed: value / mean for seed, value in evidence.by_seed(cell, of).items()}
 
 
 def fetch_over_fair(evidence: Evidence, cell: Cell) -> BySeed:
     """Return the fetch time over the mean of the fair queueing disciplines."""
-    fair = [evidence.by_seed(cell._replace(qdisc=qdisc), whole_fetch) for qdisc in FAIR]
+    fair = [evidence.by_seed(cell.replaced(qdisc=qdisc), whole_fetch) for qdisc in FAIR]
     mine = evidence.by_seed(cell, whole_fetch)
     return {
         seed: value / fmean(each[seed] for each in fair)
@@ -310,7 +310,7 @@ def of_start(statistic: Callable[..., float]) -> Callable[..., Statistic]:
 
 def above_fifo_at_peak(evidence: Evidence, cell: Cell) -> Statistic:
     """Return how far the curve is above FIFO's where it peaks (ms)."""
-    mine, fifo = StartUp(evidence.of(cell)), StartUp(evidence.of(cell._replace(qdisc=FIFO)))
+    mine, fifo = StartUp(evidence.of(cell)), StartUp(evidence.of(cell.replaced(qdisc=FIFO)))
 
     def gap(drawn: Drawn) -> float:
         place = mine.peak_place(drawn)
@@ -319,9 +319,8 @@ def above_fifo_at_peak(evidence: Evidence, cell: Cell) -> Statistic:
     return gap, min(mine.n, fifo.n)
 
 
-VOCABULARY: Vocabulary[Cell, Observation] = Vocabulary(
-    cell=Cell,
-    fields=Cell._fields,
+VOCABULARY = Vocabulary(
+    axes=AXES,
     names={
         "LINKS": LINKS,
         "DISCIPLINES": DISCIPLINES,

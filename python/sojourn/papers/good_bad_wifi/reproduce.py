@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any
 from sojourn import tables
 from sojourn.papers.good_bad_wifi.judges import JUDGES
 from sojourn.papers.good_bad_wifi.plan import Bed, Outcome, plan, reproduce
-from sojourn.papers.kit.claims import Claim
-from sojourn.papers.kit.reproduction import Reproduction, Request
 from sojourn.store.cell import links
 from sojourn.store.index import Results, write_index
+from sojourn.study.claims import Claim
+from sojourn.study.reproduction import Reproduction, Request
 
 if TYPE_CHECKING:
     from sojourn.report import PaperReport

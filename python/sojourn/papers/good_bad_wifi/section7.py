@@ -46,7 +46,7 @@ def of_pair(evidence: Evidence, pair: str) -> Evidence:
     own = {cell: runs for cell, runs in evidence.cells.items() if not cell.experiment.startswith("wifi_")}
     prefix = in_pair(pair, "")
     other = {
-        cell._replace(experiment=cell.experiment.removeprefix(prefix)): runs
+        cell.replaced(experiment=cell.experiment.removeprefix(prefix)): runs
         for cell, runs in own.items()
         if cell.experiment.startswith(prefix)
     }

@@ -6,17 +6,15 @@ not run there is no table.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
 from typing import Any, Literal
 
+from sojourn import units
 from sojourn._native import expand_qdisc
 from sojourn.errors import ParamError
 from sojourn.papers.good_bad_wifi.section7 import TABLE_3
-from sojourn.papers.kit.claims import stored
-from sojourn.papers.kit.exhibits import interval_text, recorded
 from sojourn.plots.panels import FALLING, LOADS, RISING, finite, in_order, labels_of
 from sojourn.report.table import Table
 from sojourn.stats import mean_interval, measure_transient
@@ -24,6 +22,8 @@ from sojourn.stats.bootstrap import Interval
 from sojourn.stats.proportion import share_interval
 from sojourn.stats.transient import STEADY_S, WINDOW_S, Course
 from sojourn.store.cell import link_words
+from sojourn.study.claims import stored
+from sojourn.study.exhibits import interval_text, recorded
 
 #: The link that each column of the paper's tables stands for.
 LINK_OF_COLUMN = {"1": "10/1", "10": "10/10", "100": "100/100"}
@@ -45,20 +45,13 @@ _TRANSIENT = {
 Losses = Mapping[tuple[str, str], Mapping[str, tuple[Sequence[int], Sequence[int]]]]
 Agreement = Literal["agrees", "differs", "no data"]
 
-#: What becomes of tc's units, in the unit that the table of the paper has.
+#: Units of the tables, as `tc` has them.
 _UNITS = {
-    ("ms", "ms"): 1.0,
-    ("s", "ms"): 1000.0,
-    ("us", "ms"): 0.001,
-    ("s", "s"): 1.0,
-    ("ms", "s"): 0.001,
-    ("mbit", "Mbit/s"): 1.0,
-    ("kbit", "Mbit/s"): 0.001,
-    ("gbit", "Mbit/s"): 1000.0,
-    ("", "bytes"): 1.0,
-    ("b", "bytes"): 1.0,
-    ("", "packets"): 1.0,
-    ("p", "packets"): 1.0,
+    "s": (units.TIMES, "s"),
+    "ms": (units.TIMES, "ms"),
+    "Mbit/s": (units.RATES, "mbit"),
+    "bytes": (units.COUNTS, ""),
+    "packets": (units.COUNTS, ""),
 }
 
 
@@ -310,6 +303,4 @@ def _percent(found: Interval) -> Interval:
 def _preset_value(qdisc: str, word: str, unit: str, rate_mbit: int) -> float:
     """Return a parameter of a preset at a rate, in the given unit."""
     words = expand_qdisc(f"gbw:{qdisc}", rate_mbit * 1_000_000).split()
-    text = words[words.index(word) + 1]
-    number, suffix = re.fullmatch(r"([\d.]+)([a-z]*)", text).groups()  # type: ignore[union-attr]
-    return float(number) * _UNITS[suffix, unit]
+    return float(units.value(words[words.index(word) + 1], *_UNITS[unit]))

@@ -5,18 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
-from sojourn.papers.l4s_pam2025.evidence import (
-    BOTTLENECKS,
-    SENDERS,
-    Cell,
-    Evidence,
-    Observation,
-    flows_of,
-    measured,
-    share,
-)
+from sojourn.papers.l4s_pam2025.evidence import BOTTLENECKS, SENDERS, flows_of, measured, share
 from sojourn.report.table import Table
 from sojourn.stats import mean_interval
+from sojourn.study.cell import Cell, Observation
+from sojourn.study.evidence import Evidence
 
 #: A cell is within the bars if its share differs by at most this, per cent of all goodput,
 SHARE_POINTS = 5.0
@@ -133,7 +126,7 @@ def worst(found: Sequence[Compared]) -> Table:
         rows=tuple(rows),
         records=tuple(
             {
-                **one.cell._asdict(),
+                **one.cell.settings,
                 **{f"{name}, measured": value for name, value in zip(names, one.there, strict=True)},
                 **{f"{name}, here": value for name, value in zip(names, one.here, strict=True)},
             }

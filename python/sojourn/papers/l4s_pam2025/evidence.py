@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
 from functools import lru_cache
 from importlib.resources import files
-from typing import NamedTuple
 
-from sojourn.errors import SojournError
 from sojourn.l4s.cells import Sender
-from sojourn.papers.kit import evidence as kit
+from sojourn.schema import or_null
 from sojourn.store.run import Run
+from sojourn.study.cell import Axes, Cell, Observation
 
 #: The base round-trip time of most cells, ms.
 BASE_MS = 10.0
@@ -45,101 +43,43 @@ BOTTLENECKS = {
 }
 
 
-class Cell(NamedTuple):
-    """What is repeated: flows of one sender beside flows of another through one bottleneck.
+def _words(cell: Cell) -> str:
+    sides = ((cell.l4s, cell.l4s_flows), (cell.classic, cell.classic_flows))
+    first, second = (
+        f"{n} x {SENDERS[name].title}" if cell.part == "many" else SENDERS[name].title for name, n in sides
+    )
+    return f"{first} beside {second}, {BOTTLENECKS[cell.aqm]}, {cell.bdp:g} BDP{cell.beside_base}"
 
-    Attributes
-    ----------
-    l4s, classic
-        The two senders, keys of `SENDERS`; where both are classic the first stands in the place of the L4S one.
-    aqm
-        The bottleneck, a key of `BOTTLENECKS`.
-    bdp
-        Its buffer in bandwidth-delay products.
-    l4s_flows, classic_flows
-        How many flows each side has.
-    base_ms
-        The base round-trip time, ms.
-    """
 
-    l4s: str
-    classic: str
-    aqm: str
-    bdp: float = 2.0
-    l4s_flows: int = 1
-    classic_flows: int = 1
-    base_ms: float = BASE_MS
+def _part(cell: Cell) -> str:
+    if SENDERS[cell.l4s].ecn != "accecn":
+        return "control"
+    return "pair" if cell.l4s_flows + cell.classic_flows == 2 else "many"
 
-    def words(self) -> str:
-        """Return the cell in words."""
-        sides = ((self.l4s, self.l4s_flows), (self.classic, self.classic_flows))
-        one, other = (
-            f"{n} x {SENDERS[name].title}" if self.part == "many" else SENDERS[name].title for name, n in sides
-        )
-        return f"{one} beside {other}, {BOTTLENECKS[self.aqm]}, {self.bdp:g} BDP{self.beside_base}"
 
-    @property
-    def beside_base(self) -> str:
-        """What is said of the base round-trip time: nothing if it is that of most cells."""
-        return "" if self.base_ms == BASE_MS else f", {self.base_ms:g} ms"
+def _beside_base(cell: Cell) -> str:
+    return "" if cell.base_ms == BASE_MS else f", {cell.base_ms:g} ms"
 
-    @property
-    def part(self) -> str:
-        """The part of the plan that it is in."""
-        if SENDERS[self.l4s].ecn != "accecn":
-            return "control"
-        return "pair" if self.l4s_flows + self.classic_flows == 2 else "many"
+
+#: The two senders, keys of `SENDERS` (where both are classic the first stands in the place of the L4S one); the
+#: bottleneck, a key of `BOTTLENECKS`, and its buffer in bandwidth-delay products; how many flows each side has; and the
+#: base round-trip time, ms. A cell also has the `part` of the plan that it is in, and what is said `beside_base`, of a
+#: base round-trip time that is not that of most cells.
+AXES = Axes(
+    "l4s",
+    "classic",
+    "aqm",
+    bdp=2.0,
+    l4s_flows=1,
+    classic_flows=1,
+    base_ms=BASE_MS,
+    words=_words,
+    derived={"part": _part, "beside_base": _beside_base},
+)
 
 
 #: Says what a cell needs that is not there.
 Lacks = Callable[[Cell], tuple[str, ...]]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Observation:
-    """What is kept of a run.
-
-    Attributes
-    ----------
-    seed
-        Of the run.
-    l4s_mbit, classic_mbit
-        Goodput of each side, Mbit/s.
-    l4s_ms, classic_ms
-        Round-trip time of each side, ms: the mean of its senders' smoothed ones over time, as the study has it.
-    """
-
-    seed: int
-    l4s_mbit: float
-    classic_mbit: float
-    l4s_ms: float | None
-    classic_ms: float | None
-
-
-@dataclass(frozen=True, kw_only=True)
-class Evidence(kit.Evidence[Cell, Observation]):
-    """What was run, and of a cell that cannot be run why not.
-
-    Attributes
-    ----------
-    lacks
-        What a cell needs that is not there; empty if nothing.
-    """
-
-    lacks: Lacks = field(default=lambda _cell: ())
-
-    def of(self, cell: Cell) -> tuple[Observation, ...]:
-        """Return the repeats of a cell.
-
-        Raises
-        ------
-        SojournError
-            If there are none, or can be none.
-        """
-        if missing := self.lacks(cell):
-            message = f"it needs {', '.join(missing)}, which the back end lacks: {cell.words()}"
-            raise SojournError(message)
-        return super().of(cell)
 
 
 @lru_cache(maxsize=1)
@@ -171,7 +111,7 @@ def _rows() -> list[dict[str, str]]:
 
 def _cell(row: Mapping[str, str]) -> Cell:
     flows = int(row["l4s_flows"]), int(row["classic_flows"])
-    return Cell(row["l4s"], row["classic"], row["aqm"], float(row["bdp"]), *flows, float(row["base_ms"]))
+    return AXES(row["l4s"], row["classic"], row["aqm"], float(row["bdp"]), *flows, float(row["base_ms"]))
 
 
 def share(run: Observation) -> float:
@@ -185,10 +125,18 @@ def flows_of(cell: Cell) -> str:
 
 
 def observe(run: Run, cell: Cell) -> Observation:
-    """Return what is kept of a run, whose first flows are those of the L4S side."""
-    flows = run.record["flows"]
+    """Return what is kept of a run, whose first flows are those of the L4S side.
+
+    The values of the observation:
+
+    l4s_mbit, classic_mbit
+        Goodput of each side, Mbit/s.
+    l4s_ms, classic_ms
+        Round-trip time of each side, ms: the mean of its senders' smoothed ones over time, as the study has it.
+    """
+    flows = run.record.flows
     sides = flows[: cell.l4s_flows], flows[cell.l4s_flows :]
-    mbit = [sum(one["goodput_mbit"] for one in side) for side in sides]
-    times = [[value for one in side if (value := one["mean_srtt_ms"]) is not None] for side in sides]
+    mbit = [sum(one.goodput_mbit for one in side) for side in sides]
+    times = [[value for one in side if (value := or_null(one.mean_srtt_ms)) is not None] for side in sides]
     l4s_ms, classic_ms = (sum(each) / len(each) if each else None for each in times)
     return Observation(seed=run.seed, l4s_mbit=mbit[0], classic_mbit=mbit[1], l4s_ms=l4s_ms, classic_ms=classic_ms)

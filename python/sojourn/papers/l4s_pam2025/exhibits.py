@@ -5,19 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 
 from sojourn.papers.l4s_pam2025 import bars
-from sojourn.papers.l4s_pam2025.evidence import (
-    BOTTLENECKS,
-    SENDERS,
-    Cell,
-    Evidence,
-    Observation,
-    measured,
-    share,
-)
-from sojourn.papers.l4s_pam2025.plan import missing
+from sojourn.papers.l4s_pam2025.evidence import BOTTLENECKS, SENDERS, measured, share
 from sojourn.plots.heat_maps import Maps, heat_maps
 from sojourn.report.exhibit import Exhibit, draw
 from sojourn.report.table import Table
+from sojourn.study.cell import Cell, Observation
+from sojourn.study.evidence import Evidence
+from sojourn.study.plan import missing
 
 #: What the table has of a cell.
 COLUMNS: dict[str, Callable[[Observation], float | None]] = {
@@ -80,7 +74,7 @@ def _cells(planned: Iterable[Cell], evidence: Evidence) -> Table:
             there = quantity(stated[cell]) if cell in stated else None
             here = bars.mean(evidence.cells.get(cell, ()), quantity)
             numbers.append(" / ".join("-" if value is None else f"{value:.1f}" for value in (there, here)))
-            records.append({**cell._asdict(), "quantity": name, "measured": there, "here": here})
+            records.append({**cell.settings, "quantity": name, "measured": there, "here": here})
         sides = f"{SENDERS[cell.l4s].title} / {SENDERS[cell.classic].title}"
         flows = f"{cell.l4s_flows}:{cell.classic_flows}"
         place = f"{BOTTLENECKS[cell.aqm]}, {cell.bdp:g} BDP{cell.beside_base}"

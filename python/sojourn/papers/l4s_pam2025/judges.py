@@ -5,13 +5,14 @@ from __future__ import annotations
 from functools import partial
 
 from sojourn.errors import SojournError
-from sojourn.papers.kit.claims import Judges
-from sojourn.papers.kit.evidence import BySeed
-from sojourn.papers.kit.rules import Vocabulary
-from sojourn.papers.kit.verdict import Judgement, all_of, exact
 from sojourn.papers.l4s_pam2025.bars import compared
-from sojourn.papers.l4s_pam2025.evidence import Cell, Evidence, Observation, measured, share
+from sojourn.papers.l4s_pam2025.evidence import AXES, measured, share
 from sojourn.papers.l4s_pam2025.plan import CONTROLLED, MANY, PAIR
+from sojourn.study.cell import Cell
+from sojourn.study.claims import Judges
+from sojourn.study.evidence import BySeed, Evidence
+from sojourn.study.rules import Vocabulary
+from sojourn.study.verdict import Judgement, all_of, exact
 
 
 def share_off(evidence: Evidence, cell: Cell) -> BySeed:
@@ -57,11 +58,10 @@ WORDS = {
     "l4s_ms": "round-trip time of the L4S side",
     "classic_ms": "round-trip time of the classic side",
 }
-JUDGES: Judges[Cell, Observation] = Judges(
+JUDGES = Judges(
     paper="l4s_pam2025",
     vocabulary=Vocabulary(
-        cell=Cell,
-        fields=Cell._fields,
+        axes=AXES,
         names={"CONTROLLED": CONTROLLED},
         quantities={
             "share": share,

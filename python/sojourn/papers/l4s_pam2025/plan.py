@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from sojourn import _native
-from sojourn.errors import ParamError
-from sojourn.papers.kit import execute
-from sojourn.papers.kit.execute import Means
-from sojourn.papers.kit.paper import Profile
-from sojourn.papers.l4s_pam2025.evidence import SENDERS, Cell, Evidence, Lacks, Observation, claimed, measured, observe
+from sojourn.papers.l4s_pam2025.evidence import AXES, SENDERS, claimed, measured, observe
 from sojourn.scenario import Flow, Scenario, Tcp
-from sojourn.store.run import Run
+from sojourn.study import plan as plans
+from sojourn.study.cell import Cell
+from sojourn.study.evidence import Evidence
+from sojourn.study.paper import Profile
+from sojourn.study.plan import Means
 
 CONTROL, PAIR, MANY = PARTS = ("control", "pair", "many")
 #: Of the bottleneck.
@@ -30,7 +29,7 @@ ON_KERNELS = frozenset({"prague", "cubic", "bbr"})
 #: Where two classic flows of one kind are each other's control.
 CONTROLLED = ("fifo", "codel", "codel_drop", "pie_drop", "fq_codel")
 
-Planned = execute.Planned[Cell]
+Planned = plans.Planned[Cell]
 
 
 def qdisc(cell: Cell) -> str:
@@ -70,16 +69,9 @@ def cells(parts: Iterable[str] = PARTS, *, others: bool = False) -> list[Cell]:
 
     With `others` they are all cells that were measured.
     """
-    control = [Cell(one, one, aqm) for aqm in CONTROLLED for one in ("cubic", "cubic_ecn")]
+    control = [AXES(one, one, aqm) for aqm in CONTROLLED for one in ("cubic", "cubic_ecn")]
     stated = [cell for cell in measured() if others or cell in claimed()]
     return [cell for cell in (*control, *stated) if cell.part in parts]
-
-
-def missing(planned: Iterable[Cell], lacks: Lacks = lacks) -> list[str]:
-    """Return a sentence for each thing that keeps cells from being run, the most needed first."""
-    planned = list(planned)
-    needs = Counter(thing for cell in planned for thing in lacks(cell))
-    return [f"{count} of {len(planned)} cells need {thing}." for thing, count in needs.most_common()]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -166,12 +158,7 @@ class Bed:
         )
 
 
-@dataclass(frozen=True, kw_only=True)
-class Outcome:
-    """What came of the plan."""
-
-    evidence: Evidence
-    runs: int
+Outcome = plans.Outcome[Evidence]
 
 
 def plan(bed: Bed) -> Sequence[Planned]:
@@ -182,22 +169,12 @@ def plan(bed: Bed) -> Sequence[Planned]:
     ParamError
         If there are none.
     """
-    planned = bed.cells()
-    there = [cell for cell in planned if not bed.lacks(cell)]
-    if not there:
-        most = missing(planned, bed.lacks)[0].rstrip(".")
-        message = f"only is {','.join(bed.parts)!r}, but nothing of it can be run yet: {most}"
-        raise ParamError(message)
-    return execute.repeats((cell, bed.scenario(cell), bed.repeat(cell)) for cell in there)
+    return plans.repeats(
+        (cell, bed.scenario(cell), bed.repeat(cell)) for cell in plans.runnable(bed.cells(), bed.lacks, bed.parts)
+    )
 
 
 def reproduce(bed: Bed, means: Means) -> Outcome:
-    """Run the plan; see `sojourn.papers.kit.execute.execute`."""
-    observations: dict[Cell, list[Observation]] = {}
-
-    def take(cell: Cell, run: Run) -> None:
-        observations.setdefault(cell, []).append(observe(run, cell))
-
-    runs = execute.execute(plan(bed), take, means)
-    found = {cell: tuple(each) for cell, each in observations.items()}
-    return Outcome(evidence=Evidence(cells=found, lacks=bed.lacks), runs=len(runs))
+    """Run the plan; see `sojourn.study.plan.observed`."""
+    cells, runs = plans.observed(plan(bed), lambda cell, run: observe(run, cell), means)
+    return Outcome(evidence=Evidence(cells=cells, lacks=bed.lacks), runs=runs)

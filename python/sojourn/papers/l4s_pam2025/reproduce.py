@@ -6,10 +6,12 @@ from collections.abc import Iterable
 from functools import partial
 from typing import TYPE_CHECKING
 
-from sojourn.papers.kit.reproduction import Reproduction, Request
-from sojourn.papers.l4s_pam2025.evidence import Cell, Evidence
 from sojourn.papers.l4s_pam2025.judges import JUDGES
-from sojourn.papers.l4s_pam2025.plan import Bed, Outcome, missing, plan, reproduce
+from sojourn.papers.l4s_pam2025.plan import Bed, Outcome, plan, reproduce
+from sojourn.study.cell import Cell
+from sojourn.study.evidence import Evidence
+from sojourn.study.plan import missing
+from sojourn.study.reproduction import Reproduction, Request
 
 if TYPE_CHECKING:
     from sojourn.report.exhibit import Exhibit

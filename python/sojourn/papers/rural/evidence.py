@@ -10,9 +10,11 @@ from typing import NamedTuple
 import numpy as np
 
 from sojourn.disciplines import times_of_preset
-from sojourn.papers.kit import evidence as kit
 from sojourn.papers.rural.satellite import Satellite
+from sojourn.schema import or_null, required
 from sojourn.store.run import Run
+from sojourn.study import evidence as kit
+from sojourn.study.cell import Axes, Cell, Observation
 
 #: Experiments: the parameter study, two downloads of different paths, the emulated bed, the satellite service.
 NS2, TWO_RTT, EMULATION, SATELLITE = "ns2", "two_rtt", "emulation", "satellite"
@@ -39,6 +41,8 @@ def _of_preset(name: str) -> Setting:
 DEFAULT, RURAL = _of_preset("rural:codel_default"), _of_preset("rural:codel")
 #: What a discipline without them has.
 NONE = Setting(0, 0)
+#: What rules may call a setting.
+SETTINGS = {"none": NONE, "default": DEFAULT, "rural": RURAL}
 
 #: The sweeps of Figs. 3 and 4, ms; those values that the paper names are among them.
 LAMBDA_MS = (50, 100, 150, 200, 300, 500)
@@ -52,41 +56,38 @@ RTTS_MS = (50, 150, 250, 350, 450, 550)
 RTT_PAIRS = ((50, 550), (100, 500), (150, 450), (200, 400))
 
 
-class Cell(NamedTuple):
-    """What is repeated.
-
-    Attributes
-    ----------
-    experiment, scheme, setting, load
-        Which of those above.
-    rtt
-        Of the path, or of `file_1`, ms.
-    other_rtt
-        Of `file_2` in `TWO_RTT`, ms; else 0.
-    """
-
-    experiment: str
-    scheme: str
-    setting: Setting = NONE
-    load: str = "low"
-    rtt: int = STUDY_RTT
-    other_rtt: int = 0
-
-    def words(self) -> str:
-        """Return the cell in words."""
-        setting = "" if self.setting == NONE else f" {self.setting.target}/{self.setting.interval} ms"
-        other = f" and {self.other_rtt}" if self.other_rtt else ""
-        return f"{self.experiment}, {self.scheme}{setting}, {self.load} load, {self.rtt}{other} ms"
+def _words(cell: Cell) -> str:
+    setting = "" if cell.setting == NONE else f" {cell.setting.target}/{cell.setting.interval} ms"
+    other = f" and {cell.other_rtt}" if cell.other_rtt else ""
+    return f"{cell.experiment}, {cell.scheme}{setting}, {cell.load} load, {cell.rtt}{other} ms"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Observation:
-    """What is kept of a run; `None` where the run has nothing of the kind.
+def _setting(value: Setting | Sequence[int] | str) -> Setting:
+    return SETTINGS[value] if isinstance(value, str) else Setting(*value)
 
-    Attributes
-    ----------
-    seed
-        Of the run.
+
+#: Experiment, scheme, setting (which may be named, or a list of target and interval) and load are those above. The RTT
+#: is of the path, or of `file_1`, ms; the other of `file_2` in `TWO_RTT`, else 0.
+AXES = Axes(
+    "experiment",
+    "scheme",
+    setting=NONE,
+    load="low",
+    rtt=STUDY_RTT,
+    other_rtt=0,
+    words=_words,
+    read={"setting": _setting},
+)
+
+
+Quantity = Callable[[Observation], "float | None"]
+
+
+def observe(run: Run, base_rtt_ms: float) -> Observation:
+    """Return what is kept of a run of the rural study; `base_rtt_ms` is the path's.
+
+    The values of the observation:
+
     utilisation
         Of the bottleneck: delivered bits by capacity.
     queueing_ms, queueing_p95_ms
@@ -110,69 +111,40 @@ class Observation:
     syn_offered, syn_dropped
         The same of SYNs.
     """
-
-    seed: int
-    utilisation: float
-    queueing_ms: float | None
-    queueing_p95_ms: float | None
-    fct_s: float | None
-    file_fct_s: tuple[float | None, ...]
-    files: int
-    bulk_mbit: float | None
-    thin_ms: float | None
-    thin_write_ms: float | None
-    ping_ms: float | None
-    ping_p90_ms: float | None
-    ping_max_ms: float | None
-    aqm_drops: int
-    drops: int
-    packets: int
-    syn_offered: int
-    syn_dropped: int
-
-
-Quantity = Callable[[Observation], "float | None"]
-
-
-def observe(run: Run, base_rtt_ms: float) -> Observation:
-    """Return what is kept of a run of the rural study; `base_rtt_ms` is the path's."""
     record = run.record
-    queue = record["bottleneck"]["up"]
-    bulk = [flow["goodput_mbit"] for flow in record["flows"] if "writes" not in flow]
-    thin = [flow for flow in record["flows"] if "writes" in flow]
-    completed = [[one["fct_ms"] for one in each["files"] if one["fct_ms"] is not None] for each in record["downloads"]]
-    rtt = record["summary"]["rtt_ms"]
-    echo = {name: value - base_rtt_ms for name in ("mean", "max") if (value := rtt[name]) is not None}
-    fct = record["summary"].get("fct_ms")
+    queue = record.bottleneck["up"]
+    bulk = [flow.goodput_mbit for flow in record.flows if flow.writes is None]
+    thin = [(flow, flow.writes) for flow in record.flows if flow.writes is not None]
+    completed = [[one.fct_ms for one in each.files if one.fct_ms is not None] for each in record.downloads or ()]
+    rtt = record.summary.rtt_ms
+    echo = {name: value - base_rtt_ms for name, value in (("mean", rtt.mean), ("max", rtt.max)) if value is not None}
+    fct = or_null(record.summary.fct_ms)
     return Observation(
         seed=run.seed,
-        utilisation=queue["utilisation"],
-        queueing_ms=queue["sojourn_ms"]["mean"],
-        queueing_p95_ms=queue["sojourn_ms"]["p95"],
+        utilisation=required(queue.utilisation, "utilisation"),
+        queueing_ms=queue.sojourn_ms.mean,
+        queueing_p95_ms=queue.sojourn_ms.p95,
         fct_s=None if fct is None else fct / 1e3,
         file_fct_s=tuple(fmean(times) / 1e3 if times else None for times in completed),
         files=sum(len(times) for times in completed),
         bulk_mbit=_mean(bulk),
-        thin_ms=_mean([flow["sojourn_ms"]["mean"] for flow in thin]),
+        thin_ms=_mean([required(flow.sojourn_ms, "sojourn_ms").mean for flow, _ in thin]),
         thin_write_ms=_mean(
-            [
-                None if (delay := flow["writes"]["delay_ms"]["mean"]) is None else delay - flow["base_rtt_ms"] / 2
-                for flow in thin
-            ]
+            [None if (delay := writes.delay_ms.mean) is None else delay - flow.base_rtt_ms / 2 for flow, writes in thin]
         ),
         ping_ms=echo.get("mean"),
         ping_p90_ms=_ping_p90(run) - base_rtt_ms if echo else None,
         ping_max_ms=echo.get("max"),
-        aqm_drops=queue["drops"]["congestion"],
-        drops=sum(queue["drops"].values()),
-        packets=queue["packets"],
-        syn_offered=queue["syn"]["offered"],
-        syn_dropped=queue["syn"]["dropped"],
+        aqm_drops=queue.drops["congestion"],
+        drops=sum(queue.drops.values()),
+        packets=queue.packets,
+        syn_offered=queue.syn.offered,
+        syn_dropped=queue.syn.dropped,
     )
 
 
 @dataclass(frozen=True, kw_only=True)
-class Evidence(kit.Evidence[Cell, Observation]):
+class Evidence(kit.Evidence):
     """What was run: for each cell the repeats in the order of their seeds.
 
     Attributes
@@ -190,7 +162,7 @@ class Evidence(kit.Evidence[Cell, Observation]):
 
     def service(self, scheme: str, setting: Setting = NONE) -> Cell:
         """Return a cell of the satellite path, Fig. 8."""
-        return Cell(SATELLITE, scheme, setting, rtt=self.satellite.rtt_ms)
+        return AXES(SATELLITE, scheme, setting, rtt=self.satellite.rtt_ms)
 
 
 def improvement(default: float, rural: float) -> float:

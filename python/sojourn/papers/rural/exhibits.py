@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from sojourn.papers.kit.evidence import BySeed
-from sojourn.papers.kit.exhibits import Gallery
-from sojourn.papers.rural.evidence import CODEL, DEFAULT, DROPTAIL, FQ_CODEL, NONE, SFQ, Cell, Evidence, Observation
+from sojourn.papers.rural.evidence import CODEL, DEFAULT, DROPTAIL, FQ_CODEL, NONE, SFQ, Evidence
 from sojourn.papers.rural.quantities import QUANTITIES, VOCABULARY
+from sojourn.study.cell import Cell, Observation
+from sojourn.study.evidence import BySeed
+from sojourn.study.exhibits import Gallery
 
 _WORDS = {DROPTAIL: "DropTail", CODEL: "CoDel", FQ_CODEL: "FQ-CoDel", SFQ: "SFQ"}
 _ENDS = {NONE: "", DEFAULT: " default"}
@@ -36,7 +37,7 @@ def _variables(evidence: Any) -> dict[str, Any]:
     return {
         "base": evidence.satellite.rtt_ms,
         "satellite": evidence.satellite.words(),
-        "services": [{"label": label, **cell._asdict()} for label, cell in services.items()],
+        "services": [{"label": label, **cell.settings} for label, cell in services.items()],
         "looks": looks,
     }
 

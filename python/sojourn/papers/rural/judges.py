@@ -11,9 +11,25 @@ import numpy as np
 
 from sojourn._native import expand_qdisc
 from sojourn.errors import SojournError
-from sojourn.papers.kit.claims import Claim, Judges
-from sojourn.papers.kit.redraw import Drawn, drawn_interval
-from sojourn.papers.kit.verdict import (
+from sojourn.papers.rural.evidence import (
+    AXES,
+    CODEL,
+    DEFAULT,
+    DROPTAIL,
+    EMULATION,
+    LAMBDA_MS,
+    LOADS,
+    NS2,
+    RTTS_MS,
+    RURAL,
+    SCHEMES,
+    Evidence,
+)
+from sojourn.papers.rural.quantities import QUANTITIES, VOCABULARY, imp, inc, lost, of_lambda, queueing, utilisation
+from sojourn.stats import mean_interval
+from sojourn.study.claims import Claim, Judges
+from sojourn.study.redraw import Drawn, drawn_interval
+from sojourn.study.verdict import (
     Check,
     Judgement,
     above,
@@ -25,23 +41,6 @@ from sojourn.papers.kit.verdict import (
     not_above,
     not_below,
 )
-from sojourn.papers.rural.evidence import (
-    CODEL,
-    DEFAULT,
-    DROPTAIL,
-    EMULATION,
-    LAMBDA_MS,
-    LOADS,
-    NS2,
-    RTTS_MS,
-    RURAL,
-    SCHEMES,
-    Cell,
-    Evidence,
-    Observation,
-)
-from sojourn.papers.rural.quantities import QUANTITIES, VOCABULARY, imp, inc, lost, of_lambda, queueing, utilisation
-from sojourn.stats import mean_interval
 
 #: The range of "about 10 % at best", per cent.
 MODEST_GAIN = (0.0, 20.0)
@@ -54,7 +53,7 @@ PACKET_BITS, BITS_PER_MS = 1500 * 8, 1000
 def gain_in_fct_is_modest(evidence: Evidence, **_: Any) -> Judgement:
     """rur-04."""
     gains = {
-        (scheme, rtt): list(lost(evidence, Cell(EMULATION, scheme, DEFAULT, rtt=rtt), "fct").values())
+        (scheme, rtt): list(lost(evidence, AXES(EMULATION, scheme, DEFAULT, rtt=rtt), "fct").values())
         for scheme, rtt in product(SCHEMES, RTTS_MS)
     }
     (scheme, rtt), most = max(gains.items(), key=lambda one: fmean(one[1]))
@@ -79,7 +78,7 @@ def files_are_faster_at_most_rtts(evidence: Evidence, **_: Any) -> Judgement:
     """rur-24."""
     checks = []
     for scheme in SCHEMES:
-        by_seed = [imp(evidence, Cell(EMULATION, scheme, rtt=rtt), "fct") for rtt in RTTS_MS]
+        by_seed = [imp(evidence, AXES(EMULATION, scheme, rtt=rtt), "fct") for rtt in RTTS_MS]
         shared = [seed for seed in by_seed[0] if all(seed in one for one in by_seed)]
         if not shared:
             message = f"no seed has completed files on every path under {scheme}"
@@ -99,7 +98,7 @@ def throughput_is_paid_with_delay(evidence: Evidence, **_: Any) -> Judgement:
     """rur-25."""
     checks = []
     for scheme, rtt in product(SCHEMES, RTTS_MS):
-        cell = Cell(EMULATION, scheme, rtt=rtt)
+        cell = AXES(EMULATION, scheme, rtt=rtt)
         gained = mean_interval(inc(evidence, cell, "bulk").values()).low
         if gained is not None and gained > 0:
             waits = inc(evidence, cell, "ping").values()
@@ -118,7 +117,7 @@ def simulation_and_emulation_differ(evidence: Evidence, **_: Any) -> Judgement:
             ("inc of bulk throughput", "Mbit/s", inc, "bulk"),
         ):
             both = [
-                [change(evidence, Cell(kind, scheme, rtt=rtt), quantity).values() for rtt in RTTS_MS]
+                [change(evidence, AXES(kind, scheme, rtt=rtt), quantity).values() for rtt in RTTS_MS]
                 for kind in (NS2, EMULATION)
             ]
             means = [[fmean(of_seed) for of_seed in zip(*each, strict=False)] for each in both]
@@ -134,7 +133,7 @@ def default_does_not_control(evidence: Evidence, **_: Any) -> Judgement:
     """rur-35."""
     checks = []
     for rtt in RTTS_MS:
-        here = Cell(EMULATION, CODEL, DEFAULT, rtt=rtt)
+        here = AXES(EMULATION, CODEL, DEFAULT, rtt=rtt)
         checks.append(
             best_of(
                 [
@@ -206,7 +205,7 @@ NOTES: dict[str, Callable[..., str]] = {
     "rur-29": _echoes,
     "rur-31": _shares_of_the_rtt,
 }
-JUDGES: Judges[Cell, Observation] = Judges(paper="rural", vocabulary=VOCABULARY, by_function=FUNCTIONS, notes=NOTES)
+JUDGES = Judges(paper="rural", vocabulary=VOCABULARY, by_function=FUNCTIONS, notes=NOTES)
 
 
 def judge(claims: list[Claim], evidence: Evidence) -> list[dict[str, Any]]:

@@ -8,10 +8,6 @@ from dataclasses import dataclass, field
 
 from sojourn import api
 from sojourn.experiments.rural import download
-from sojourn.papers.kit import execute
-from sojourn.papers.kit.cells import cells_of
-from sojourn.papers.kit.execute import Means
-from sojourn.papers.kit.paper import Profile
 from sojourn.papers.rural.evidence import (
     CODEL,
     DROPTAIL,
@@ -22,13 +18,16 @@ from sojourn.papers.rural.evidence import (
     SATELLITE,
     SFQ,
     TWO_RTT,
-    Cell,
     Evidence,
     observe,
 )
 from sojourn.papers.rural.quantities import VOCABULARY
 from sojourn.papers.rural.satellite import Satellite
 from sojourn.scenario import Scenario, Tcp
+from sojourn.study import plan as plans
+from sojourn.study.cell import Cell
+from sojourn.study.paper import Profile
+from sojourn.study.plan import Means, cells_of
 
 #: Parts of the paper.
 LAMBDA, TAU, RTT, TWO, BED, SERVICE = PARTS = ("lambda", "tau", "rtt", "two-rtt", "emulation", "satellite")
@@ -125,10 +124,10 @@ class Bed:
         return f"{words} variant linux-3.14" if self.old_kernel else words
 
 
-Planned = execute.Planned[Cell]
+Planned = plans.Planned[Cell]
 
 
-Outcome = execute.Outcome[Evidence]
+Outcome = plans.Outcome[Evidence]
 
 
 def cells(parts: Sequence[str] = PARTS, satellite: Satellite | None = None) -> list[Cell]:
@@ -140,13 +139,13 @@ def cells(parts: Sequence[str] = PARTS, satellite: Satellite | None = None) -> l
 def plan(bed: Bed) -> Sequence[Planned]:
     """Return all runs."""
     few = (EMULATION, SATELLITE)
-    return execute.repeats(
+    return plans.repeats(
         (cell, bed.scenario(cell), bed.profile.other_repeat if cell.experiment in few else bed.profile.repeat)
         for cell in cells(bed.parts, bed.satellite)
     )
 
 
 def reproduce(bed: Bed, means: Means) -> Outcome:
-    """Run the plan; see `sojourn.papers.kit.execute.observed`."""
-    found, runs = execute.observed(plan(bed), lambda cell, run: observe(run, cell.rtt), means)
+    """Run the plan; see `sojourn.study.plan.observed`."""
+    found, runs = plans.observed(plan(bed), lambda cell, run: observe(run, cell.rtt), means)
     return Outcome(evidence=Evidence(cells=found, satellite=bed.satellite), runs=runs)

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 
-from sojourn.papers.kit.evidence import BySeed
-from sojourn.papers.kit.rules import Vocabulary
 from sojourn.papers.rural.evidence import (
+    AXES,
     CODEL,
     DEFAULT,
     DROPTAIL,
@@ -25,16 +23,14 @@ from sojourn.papers.rural.evidence import (
     SCHEMES,
     TAU_MS,
     TAU_OF_LAMBDA,
-    Cell,
     Evidence,
-    Observation,
     Setting,
     improvement,
     increase,
 )
-
-#: What rules may call a setting.
-SETTINGS = {"none": NONE, "default": DEFAULT, "rural": RURAL}
+from sojourn.study.cell import Cell, Observation
+from sojourn.study.evidence import BySeed
+from sojourn.study.rules import Vocabulary
 
 
 def utilisation(run: Observation) -> float:
@@ -83,14 +79,9 @@ QUANTITIES: dict[str, Callable[..., float | None]] = {
 }
 
 
-def make_cell(*, setting: Any = NONE, **fields: Any) -> Cell:
-    """Return a cell whose setting may be named, or a list of target and interval."""
-    return Cell(setting=SETTINGS[setting] if isinstance(setting, str) else Setting(*setting), **fields)
-
-
 def of_lambda(scheme: str, load: str) -> list[Cell]:
     """Return the cells of a curve of Fig. 3."""
-    return [Cell(NS2, scheme, Setting(TAU_OF_LAMBDA, interval), load) for interval in LAMBDA_MS]
+    return [AXES(NS2, scheme, Setting(TAU_OF_LAMBDA, interval), load) for interval in LAMBDA_MS]
 
 
 def compared(
@@ -102,24 +93,24 @@ def compared(
 
 def imp(evidence: Evidence, cell: Cell, quantity: str) -> BySeed:
     """Return imp_M of the cell's scheme, path and load; its setting does not matter."""
-    default, rural = (cell._replace(setting=setting) for setting in (DEFAULT, RURAL))
+    default, rural = (cell.replaced(setting=setting) for setting in (DEFAULT, RURAL))
     return compared(evidence, default, rural, quantity, improvement)
 
 
 def inc(evidence: Evidence, cell: Cell, quantity: str) -> BySeed:
     """Return inc_N in the same way."""
-    default, rural = (cell._replace(setting=setting) for setting in (DEFAULT, RURAL))
+    default, rural = (cell.replaced(setting=setting) for setting in (DEFAULT, RURAL))
     return compared(evidence, default, rural, quantity, increase)
 
 
 def lost(evidence: Evidence, cell: Cell, quantity: str) -> BySeed:
     """Return what the cell loses of a quantity against droptail, per cent of droptail's."""
-    return compared(evidence, cell._replace(scheme=DROPTAIL, setting=NONE), cell, quantity, improvement)
+    return compared(evidence, cell.replaced(scheme=DROPTAIL, setting=NONE), cell, quantity, improvement)
 
 
 def slope(evidence: Evidence, cell: Cell) -> BySeed:
     """Return how the loss of bulk throughput grows along the paths, points in 100 ms."""
-    each = [lost(evidence, cell._replace(rtt=rtt), "bulk") for rtt in RTTS_MS]
+    each = [lost(evidence, cell.replaced(rtt=rtt), "bulk") for rtt in RTTS_MS]
     seeds = [seed for seed in each[0] if all(seed in one for one in each)]
     return {seed: 100 * float(np.polyfit(RTTS_MS, [one[seed] for one in each], 1)[0]) for seed in seeds}
 
@@ -127,15 +118,14 @@ def slope(evidence: Evidence, cell: Cell) -> BySeed:
 def nearer_to_codel(evidence: Evidence, cell: Cell) -> BySeed:
     """Return half of CoDel's distance from FQ-CoDel in thin-stream delay, less that of the cell from CoDel, ms."""
     here, codel, fair = (
-        evidence.by_seed(cell._replace(scheme=scheme), thin) for scheme in (cell.scheme, CODEL, FQ_CODEL)
+        evidence.by_seed(cell.replaced(scheme=scheme), thin) for scheme in (cell.scheme, CODEL, FQ_CODEL)
     )
     seeds = [seed for seed in here if seed in codel and seed in fair]
     return {seed: abs(codel[seed] - fair[seed]) / 2 - abs(here[seed] - codel[seed]) for seed in seeds}
 
 
-VOCABULARY: Vocabulary[Cell, Observation] = Vocabulary(
-    cell=make_cell,
-    fields=Cell._fields,
+VOCABULARY = Vocabulary(
+    axes=AXES,
     names={
         "SCHEMES": SCHEMES,
         "LOADS": LOADS,

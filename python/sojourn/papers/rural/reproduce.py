@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import replace
 from functools import partial
 
-from sojourn.papers.kit.reproduction import Reproduction, Request, gallery
 from sojourn.papers.rural.judges import judge
 from sojourn.papers.rural.plan import Bed, Outcome, plan, reproduce
 from sojourn.papers.rural.satellite import Satellite
+from sojourn.study.reproduction import Reproduction, Request, gallery
 
 
 def reproduction(request: Request) -> Reproduction[Outcome]:

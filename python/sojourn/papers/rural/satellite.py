@@ -10,7 +10,7 @@ from typing import Any
 
 from sojourn.errors import ParamError
 from sojourn.scenario import Scenario
-from sojourn.validate.units import seconds
+from sojourn.units import seconds
 
 #: Keys of the option, and what they are in a scenario. Data goes up; what comes down is the return channel.
 _FIELDS = {"rtt": "rtt", "return": "down", "loss": "loss_up", "jitter": "jitter_down"}

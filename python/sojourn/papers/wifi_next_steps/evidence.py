@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from statistics import fmean
-from typing import Any, NamedTuple
 
-from sojourn.papers.kit import evidence as kit
+from sojourn.record import FlowRecord, ProbeRecord
+from sojourn.schema import required
 from sojourn.stats.jain import jain
 from sojourn.store.run import Run
+from sojourn.study import evidence as kit
+from sojourn.study.cell import Axes, Cell, Observation
 
 #: Quantities by name, of all stations unless `NAME.STATION` says of which: what they are, unit, decimals.
 QUANTITIES: dict[str, tuple[str, str, int]] = {
@@ -35,32 +36,16 @@ QUANTITIES: dict[str, tuple[str, str, int]] = {
 }
 
 
-class Cell(NamedTuple):
-    """What is repeated: an option of the access point under a load, in one part of the page."""
-
-    part: str
-    option: str
-    load: str
-
-    def words(self) -> str:
-        """Return the cell in words."""
-        return f"{self.part}: {self.option}, {self.load}"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Observation:
-    """What is kept of a run: a number for each quantity that it has one for."""
-
-    seed: int
-    numbers: Mapping[str, float]
+#: A part of the page, an option of the access point, and its load.
+AXES = Axes("part", "option", "load", words=lambda cell: f"{cell.part}: {cell.option}, {cell.load}")
 
 
 #: What was run.
-Evidence = kit.Evidence[Cell, Observation]
+Evidence = kit.Evidence
 
 
 def each(evidence: Evidence, cell: Cell, quantity: str) -> list[float]:
-    """Return a quantity of each repeat that has it; raises as `sojourn.papers.kit.evidence.Evidence.each`."""
+    """Return a quantity of each repeat that has it; raises as `sojourn.study.evidence.Evidence.each`."""
     return evidence.each(cell, lambda run: run.numbers.get(quantity))
 
 
@@ -79,34 +64,34 @@ def unit_of(quantity: str) -> tuple[str, str, int]:
 def observe(run: Run) -> Observation:
     """Return every quantity that a run has a number for; shares and losses in per cent."""
     record = run.record
-    wifi, scenario = record["wifi"], record["scenario"]
-    seconds = float(record["cost"]["sim_s"]) if not record["series"]["t_s"] else float(record["series"]["t_s"][-1])
+    wifi, scenario = required(record.wifi, "wifi"), record.scenario
+    seconds = float(record.cost.sim_s) if not record.series.t_s else float(record.series.t_s[-1])
     where = {one["name"]: one.get("station", "") for kind in ("probes", "flows") for one in scenario[kind]}
     found: dict[str, float] = {}
-    _probes(found, record["probes"], where)
-    _flows(found, record["flows"], where)
-    stations = wifi["stations"]
+    _probes(found, record.probes, where)
+    _flows(found, record.flows, where)
+    stations = wifi.stations
     for one in stations:
-        found |= _known(f"share.{one['name']}", one["airtime_share"], 100)
-        group = str(one.get("group", one["name"]))
-        used = (float(one["airtime_tx_ms"]) + float(one["airtime_rx_ms"])) / (10 * seconds)
+        found |= _known(f"share.{one.name}", one.airtime_share, 100)
+        group = one.group or one.name
+        used = (float(one.airtime_tx_ms) + float(one.airtime_rx_ms)) / (10 * seconds)
         found[f"time.{group}"] = found.get(f"time.{group}", 0.0) + used
-    pending = [ms for one in stations if "latency" in one and (ms := one["latency"]["pending_mean_ms"]) is not None]
+    pending = [ms for one in stations if one.latency is not None and (ms := one.latency.pending_mean_ms) is not None]
     if pending:
         found["pending_ms"] = fmean(pending)
-    if wifi["transmissions"]:
-        found["collisions"] = 100 * int(wifi["collisions"]) / int(wifi["transmissions"])
-    found |= _known("jain", wifi["jain_airtime"])
-    bins = [each for each in zip(*record["series"]["airtime_ms"].values(), strict=True) if any(each)]
+    if wifi.transmissions:
+        found["collisions"] = 100 * int(wifi.collisions) / int(wifi.transmissions)
+    found |= _known("jain", wifi.jain_airtime)
+    bins = [each for each in zip(*(record.series.airtime_ms or {}).values(), strict=True) if any(each)]
     if bins:
         found["jain_window"] = fmean(jain(each) for each in bins)
-    down = [one["down"] for one in stations]
-    built = sum(int(one["aggregates"]) for one in down)
+    down = [one.down for one in stations]
+    built = sum(int(one.aggregates) for one in down)
     if built:
-        found["frames"] = sum(int(one["aggregates"]) * float(one["aggregate_frames"] or 0) for one in down) / built
-    found["expired"] = sum(int(one.get("latency", {}).get("expired", 0)) for one in stations) / seconds
-    found["voice_in"] = sum(int(one.get("voice_in_aggregates", 0)) for one in stations) / seconds
-    found["demoted"] = sum(int(one.get("demoted", 0)) for one in stations) / seconds
+        found["frames"] = sum(int(one.aggregates) * float(one.aggregate_frames or 0) for one in down) / built
+    found["expired"] = sum(one.latency.expired for one in stations if one.latency is not None) / seconds
+    found["voice_in"] = sum(one.voice_in_aggregates or 0 for one in stations) / seconds
+    found["demoted"] = sum(one.demoted or 0 for one in stations) / seconds
     return Observation(seed=run.seed, numbers=found)
 
 
@@ -114,7 +99,7 @@ def _known(name: str, value: float | None, times: float = 1.0) -> dict[str, floa
     return {} if value is None else {name: times * value}
 
 
-def _probes(found: dict[str, float], probes: Iterable[Mapping[str, Any]], where: Mapping[str, str]) -> None:
+def _probes(found: dict[str, float], probes: Iterable[ProbeRecord], where: Mapping[str, str]) -> None:
     """Add round-trip times of pings and delays of voice: of each station, and the means over the stations."""
     pooled: dict[str, list[float]] = {}
 
@@ -123,28 +108,28 @@ def _probes(found: dict[str, float], probes: Iterable[Mapping[str, Any]], where:
         pooled.setdefault(name, []).append(value)
 
     for one in probes:
-        called = one["kind"] == "voip"
-        kind, times = ("voice", "delay_ms") if called else ("ping", "rtt_ms")
-        base = float(one["base_delay_ms"]) if called else 0.0
-        station = where[one["name"]]
-        if one["sent"]:
-            add(f"{kind}_loss", station, 100 * int(one["lost"]) / int(one["sent"]))
-        middle = "mean" if kind == "voice" else "median"
-        if one[times]["count"]:
-            add(f"{kind}_ms", station, float(one[times][middle]) - base)
-            add(f"{kind}_p95_ms", station, float(one[times]["p95"]) - base)
+        called = one.kind == "voip"
+        kind, key = ("voice", "delay_ms") if called else ("ping", "rtt_ms")
+        base = required(one.base_delay_ms, "base_delay_ms") if called else 0.0
+        station = where[one.name]
+        if one.sent:
+            add(f"{kind}_loss", station, 100 * int(one.lost) / int(one.sent))
+        times = required(one.delay_ms if called else one.rtt_ms, key)
+        if times.count:
+            add(f"{kind}_ms", station, required(times.mean if called else times.median, key) - base)
+            add(f"{kind}_p95_ms", station, required(times.p95, key) - base)
     found.update({name: fmean(values) for name, values in pooled.items()})
 
 
-def _flows(found: dict[str, float], flows: Iterable[Mapping[str, Any]], where: Mapping[str, str]) -> None:
+def _flows(found: dict[str, float], flows: Iterable[FlowRecord], where: Mapping[str, str]) -> None:
     """Add goodput of each station, of all, and of the flow that is called `bulk`."""
     found["mbit"] = 0.0
     for one in flows:
-        goodput = float(one["goodput_mbit"])
-        if one["name"] == "bulk":
+        goodput = float(one.goodput_mbit)
+        if one.name == "bulk":
             found["bulk"] = goodput
             continue
-        total = "mbit" if one["direction"] == "down" else "mbit_up"
+        total = "mbit" if one.direction == "down" else "mbit_up"
         found[total] = found.get(total, 0.0) + goodput
-        each = f"{total}.{where[one['name']]}"
+        each = f"{total}.{where[one.name]}"
         found[each] = found.get(each, 0.0) + goodput

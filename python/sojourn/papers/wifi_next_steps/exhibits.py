@@ -5,13 +5,14 @@ from __future__ import annotations
 from functools import partial
 
 from sojourn.errors import SojournError
-from sojourn.papers.kit.exhibits import Column, Gallery, means
-from sojourn.papers.wifi_next_steps.evidence import Cell, Evidence, each, of_part, unit_of
+from sojourn.papers.wifi_next_steps.evidence import Evidence, each, of_part, unit_of
 from sojourn.papers.wifi_next_steps.judges import JUDGES
 from sojourn.papers.wifi_next_steps.plan import POLICIES
 from sojourn.papers.wifi_next_steps.texts import filled, texts
 from sojourn.plots.next_steps import Panels
 from sojourn.report.table import Table
+from sojourn.study.cell import Cell
+from sojourn.study.exhibits import Column, Gallery, means
 
 _STATIONS = ("fast1", "fast2", "slow")
 

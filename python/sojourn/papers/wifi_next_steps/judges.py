@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from sojourn.papers.kit.claims import Judges
-from sojourn.papers.kit.rules import Vocabulary
-from sojourn.papers.wifi_next_steps.evidence import Cell, Observation, unit_of
+from sojourn.papers.wifi_next_steps.evidence import AXES, unit_of
+from sojourn.study.cell import Cell, Observation
+from sojourn.study.claims import Judges
+from sojourn.study.rules import Vocabulary
 
 
 class _Numbers(dict[str, Callable[[Observation], "float | None"]]):
@@ -22,7 +23,7 @@ def _describe(quantity: str, at: Cell, _word: str, other: Cell | None) -> str:
     return f"{words} with {at.option} ({at.load}){over}"
 
 
-JUDGES: Judges[Cell, Observation] = Judges(
+JUDGES = Judges(
     paper="wifi_next_steps",
-    vocabulary=Vocabulary(cell=Cell, fields=Cell._fields, quantities=_Numbers(), describe=_describe),
+    vocabulary=Vocabulary(axes=AXES, quantities=_Numbers(), describe=_describe),
 )

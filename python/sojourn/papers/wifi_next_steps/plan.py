@@ -12,13 +12,14 @@ from typing import Any
 
 from sojourn.experiments.voip import voice
 from sojourn.experiments.wifi import FAST, STATIONS, Options, cell, pings, tcp
-from sojourn.papers.kit import execute
-from sojourn.papers.kit.claims import stored
-from sojourn.papers.kit.execute import Means
-from sojourn.papers.kit.paper import Profile
-from sojourn.papers.wifi_next_steps.evidence import Cell, Evidence, observe
+from sojourn.papers.wifi_next_steps.evidence import AXES, Evidence, observe
 from sojourn.scenario import Flow, Probe, Scenario, Tcp
 from sojourn.scenario_keys import Group, Station
+from sojourn.study import plan as plans
+from sojourn.study.cell import Cell
+from sojourn.study.claims import stored
+from sojourn.study.paper import Profile
+from sojourn.study.plan import Means
 
 #: Parts of the page, in the order of section 4.
 HARDWARE, RETRIES, DENSE, POLICIES, ACCOUNTS, DEMOTE, QOS, VOICE = PARTS = (
@@ -48,7 +49,7 @@ CALLERS = (1, 8, 32)
 #: Of a part, the load of a cell as it is called.
 DOWN, BOTH = "down", "up and down"
 
-Planned = execute.Planned[Cell]
+Planned = plans.Planned[Cell]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,7 +77,7 @@ class Bed:
         """Yield every cell with the scenario of its first repeat."""
         for part in self.parts:
             for (option, load), scenario in _PARTS[part](self):
-                yield Cell(part, option, load), scenario
+                yield AXES(part, option, load), scenario
 
     def build(
         self,
@@ -93,17 +94,17 @@ class Bed:
         return replace(built, wifi=replace(built.wifi, **wifi), tcp=Tcp(variant=self.tcp))
 
 
-Outcome = execute.Outcome[Evidence]
+Outcome = plans.Outcome[Evidence]
 
 
 def plan(bed: Bed) -> Sequence[Planned]:
     """Return all runs."""
-    return execute.repeats((one, scenario, bed.profile.repeat) for one, scenario in bed.cells())
+    return plans.repeats((one, scenario, bed.profile.repeat) for one, scenario in bed.cells())
 
 
 def reproduce(bed: Bed, means: Means) -> Outcome:
-    """Run the plan; see `sojourn.papers.kit.execute.observed`."""
-    found, runs = execute.observed(plan(bed), lambda _cell, run: observe(run), means)
+    """Run the plan; see `sojourn.study.plan.observed`."""
+    found, runs = plans.observed(plan(bed), lambda _cell, run: observe(run), means)
     return Outcome(evidence=Evidence(cells=found), runs=runs)
 
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 from functools import partial
 
-from sojourn.papers.kit.reproduction import Reproduction, Request, gallery
 from sojourn.papers.wifi_next_steps.judges import JUDGES
 from sojourn.papers.wifi_next_steps.plan import Bed, Outcome, plan, reproduce
+from sojourn.study.reproduction import Reproduction, Request, gallery
 
 
 def reproduction(request: Request) -> Reproduction[Outcome]:

@@ -11,8 +11,8 @@ from collections.abc import Sequence
 from statistics import fmean
 
 from sojourn.errors import SojournError
-from sojourn.papers.kit.claims import stored
-from sojourn.papers.wifi_next_steps.evidence import Cell, Evidence, each, unit_of
+from sojourn.papers.wifi_next_steps.evidence import AXES, Evidence, each, unit_of
+from sojourn.study.claims import stored
 
 _MARK = re.compile(r"\{([^{}]*)\}")
 
@@ -37,11 +37,11 @@ def filled(text: str, part: str, evidence: Evidence) -> str:
 
 def _number(words: Sequence[str], part: str, evidence: Evidence) -> str:
     quantity = words[0]
-    value = fmean(each(evidence, Cell(part, words[1], words[2]), quantity))
+    value = fmean(each(evidence, AXES(part, words[1], words[2]), quantity))
     if len(words) == 3:
         _, unit, digits = unit_of(quantity)
         return f"{value:.{digits}f}{f' {unit}' if unit else ''}"
-    other = fmean(each(evidence, Cell(part, words[3], words[4]), quantity))
+    other = fmean(each(evidence, AXES(part, words[3], words[4]), quantity))
     if other == 0:
         message = f"{quantity} is 0 there, but a difference in per cent needs more"
         raise SojournError(message)

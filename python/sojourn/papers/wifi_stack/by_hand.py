@@ -10,7 +10,7 @@ from collections import deque
 from dataclasses import dataclass
 from itertools import count
 
-from sojourn.papers.kit.by_hand import BULK_FLOWS, FULL, Link
+from sojourn.papers.by_hand import BULK_FLOWS, FULL, Link
 
 #: The Block Ack window, and the frames of an aggregate.
 WINDOW, AGGREGATE = 64, 32

@@ -5,16 +5,18 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from statistics import fmean
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from sojourn.errors import SojournError
-from sojourn.papers.kit import evidence as kit
-from sojourn.record import ProbeRecord, Record, WifiStationRecord
+from sojourn.record import ProbeRecord, ProbeSeries, Record, WifiStationRecord
+from sojourn.schema import or_null, required
 from sojourn.stats.mos import mos_of_stream
 from sojourn.store.run import Run
+from sojourn.study import evidence as kit
+from sojourn.study.cell import Axes, Observation
 
 #: The schemes of seed 002 section 3.2, in the order of its figures.
 FIFO, FQ_CODEL, FQ_MAC, AIRTIME = SCHEMES = ("fifo", "fq_codel", "fq_mac", "airtime")
@@ -38,15 +40,8 @@ STREAMS = 16
 Array = NDArray[np.float64]
 
 
-class Cell(NamedTuple):
-    """What is repeated: an experiment under a scheme of the access point."""
-
-    experiment: str
-    scheme: str
-
-    def words(self) -> str:
-        """Return the cell in words."""
-        return f"{self.experiment} under {self.scheme}"
+#: An experiment, and the scheme of the access point.
+AXES = Axes("experiment", "scheme", words=lambda cell: f"{cell.experiment} under {cell.scheme}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -97,13 +92,34 @@ class VoiceObservation:
     mos: float | None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Observation:
-    """What is kept of a run.
+Quantity = Callable[[Observation], float]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Evidence(kit.Evidence):
+    """What was run.
 
     Attributes
     ----------
-    seed, duration_s
+    cpu_ns
+        By scheme, processor time for each packet of runs of the same traffic, in the order in which they alternated.
+    """
+
+    cpu_ns: Mapping[str, tuple[float, ...]] = field(default_factory=dict)
+
+
+def pooled_ping(evidence: Evidence, experiment: str, scheme: str, stations: tuple[str, ...]) -> Array:
+    """Return the round-trip times of all repeats (ms)."""
+    runs = evidence.of(AXES(experiment, scheme))
+    return np.concatenate([run.ping_ms[name] for run in runs for name in stations if name in run.ping_ms])
+
+
+def observe(run: Run) -> Observation:
+    """Return what is kept of a run in a cell.
+
+    The values of the observation:
+
+    duration_s
         Of the run.
     stations
         By name.
@@ -118,57 +134,21 @@ class Observation:
     collisions, transmissions
         Of the medium.
     """
-
-    seed: int
-    duration_s: float
-    stations: Mapping[str, StationObservation]
-    goodput: Mapping[str, float]
-    loss: Mapping[str, float]
-    ping_ms: Mapping[str, Array]
-    voices: Mapping[str, VoiceObservation]
-    collisions: int
-    transmissions: int
-
-
-Quantity = Callable[[Observation], float]
-
-
-@dataclass(frozen=True, kw_only=True)
-class Evidence(kit.Evidence[Cell, Observation]):
-    """What was run.
-
-    Attributes
-    ----------
-    cpu_ns
-        By scheme, processor time for each packet of runs of the same traffic, in the order in which they alternated.
-    """
-
-    cpu_ns: Mapping[str, tuple[float, ...]] = field(default_factory=dict)
-
-
-def pooled_ping(evidence: Evidence, experiment: str, scheme: str, stations: tuple[str, ...]) -> Array:
-    """Return the round-trip times of all repeats (ms)."""
-    runs = evidence.of(Cell(experiment, scheme))
-    return np.concatenate([run.ping_ms[name] for run in runs for name in stations if name in run.ping_ms])
-
-
-def observe(run: Run) -> Observation:
-    """Return what is kept of a run in a cell."""
     record = run.record
-    wifi = record["wifi"]
-    where = {one["name"]: one.get("station") for one in record["scenario"]["probes"]}
-    rtt = record["series"]["rtt"]
-    first = wifi["stations"][0]["name"]
+    wifi = required(record.wifi, "wifi")
+    where = {one["name"]: one.get("station") for one in record.scenario["probes"]}
+    rtt = record.series.rtt
+    first = wifi.stations[0].name
     return Observation(
         seed=run.seed,
-        duration_s=float(record["cost"]["sim_s"]),
-        stations={one["name"]: _station(one) for one in wifi["stations"]},
-        goodput={one["name"]: float(one["goodput_mbit"]) for one in record["flows"]},
-        loss={flow["name"]: lost for flow in record["flows"] if (lost := flow.get("loss")) is not None},
+        duration_s=float(record.cost.sim_s),
+        stations={one.name: _station(one) for one in wifi.stations},
+        goodput={one.name: float(one.goodput_mbit) for one in record.flows},
+        loss={flow.name: lost for flow in record.flows if (lost := or_null(flow.loss)) is not None},
         ping_ms={where.get(name) or first: _answered(found) for name, found in rtt.items()},
-        voices={one["name"]: _voice(one, record) for one in record["probes"] if one["kind"] == "voip"},
-        collisions=int(wifi["collisions"]),
-        transmissions=int(wifi["transmissions"]),
+        voices={one.name: _voice(one, record) for one in record.probes if one.kind == "voip"},
+        collisions=int(wifi.collisions),
+        transmissions=int(wifi.transmissions),
     )
 
 
@@ -196,37 +176,37 @@ def mean_of(run: Observation, stations: tuple[str, ...], quantity: Callable[[Sta
 
 
 def _station(plain: WifiStationRecord) -> StationObservation:
-    down = plain["down"]
+    down = plain.down
     return StationObservation(
-        airtime_share=kit.needed(plain["airtime_share"], "airtime"),
-        down_airtime_ms=float(plain["airtime_tx_ms"]),
-        mbit=float(down["throughput_mbit"]),
-        aggregates=int(down["aggregates"]),
-        aggregate_frames=float(down["aggregate_frames"] or 0.0),
-        aggregate_bytes=float(down.get("aggregate_bytes") or 0.0),
-        transmissions=int(down["transmissions"]),
-        retries=int(down["retries"]),
-        queue_ms=_number(down.get("queue_ms", {}).get("mean")),
-        hardware_ms=_number(down.get("hardware_ms", {}).get("mean")),
-        drops={reason: int(number) for reason, number in down["drops"].items()},
-        tids={int(one["tid"]): int(one["packets"]) for one in plain["tids"] if one["direction"] == "down"},
+        airtime_share=kit.needed(plain.airtime_share, "airtime"),
+        down_airtime_ms=float(plain.airtime_tx_ms),
+        mbit=float(down.throughput_mbit),
+        aggregates=int(down.aggregates),
+        aggregate_frames=float(down.aggregate_frames or 0.0),
+        aggregate_bytes=or_null(down.aggregate_bytes) or 0.0,
+        transmissions=required(down.transmissions, "transmissions"),
+        retries=int(down.retries),
+        queue_ms=None if down.queue_ms is None else down.queue_ms.mean,
+        hardware_ms=None if down.hardware_ms is None else down.hardware_ms.mean,
+        drops={reason: int(number) for reason, number in down.drops.items()},
+        tids={int(one.tid): int(one.packets) for one in plain.tids if one.direction == "down"},
     )
 
 
 def _voice(probe: ProbeRecord, record: Record) -> VoiceObservation:
-    delay = np.asarray(record["series"]["voip"][probe["name"]]["delay_ms"], dtype=float)
+    delay = np.asarray(record.series.voip[probe.name].delay_ms, dtype=float)
     delay = delay[~np.isnan(delay)]
     return VoiceObservation(
-        delay_ms=float(delay.mean()) - float(probe["base_delay_ms"]) if delay.size else float("inf"),
-        lost=int(probe["lost"]),
-        sent=int(probe["sent"]),
+        delay_ms=float(delay.mean()) - required(probe.base_delay_ms, "base_delay_ms") if delay.size else float("inf"),
+        lost=int(probe.lost),
+        sent=int(probe.sent),
         mos=mos_of_stream(probe),
     )
 
 
-def _answered(series: Mapping[str, Any]) -> Array:
-    times: Array = np.asarray(series["t_s"], dtype=np.float64)
-    trips: Array = np.asarray(series["rtt_ms"], dtype=np.float64)
+def _answered(series: ProbeSeries) -> Array:
+    times: Array = np.asarray(series.t_s, dtype=np.float64)
+    trips: Array = np.asarray(series.rtt_ms, dtype=np.float64)
     found: Array = trips[(times >= 0) & ~np.isnan(trips)]
     return found
 

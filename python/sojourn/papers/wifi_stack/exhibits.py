@@ -11,18 +11,16 @@ import numpy as np
 
 from sojourn.errors import SojournError
 from sojourn.models import anomaly
-from sojourn.papers.kit.exhibits import Gallery, interval_text, recorded
 from sojourn.papers.wifi_stack.evidence import (
     AIRTIME,
+    AXES,
     CLASSES,
     FIFO,
     SCHEMES,
     STATIONS,
     TCP,
     UDP,
-    Cell,
     Evidence,
-    Observation,
     StationObservation,
     median_ping,
     pooled_ping,
@@ -31,6 +29,8 @@ from sojourn.papers.wifi_stack.quantities import VOCABULARY
 from sojourn.plots.wifi import NAMES
 from sojourn.report.table import Table
 from sojourn.stats import mean_interval
+from sojourn.study.cell import Observation
+from sojourn.study.exhibits import Gallery, interval_text, recorded
 from sojourn.tables import number
 
 #: Physical rates of the three stations, Mbit/s, and the bytes of a packet of a flood without Ethernet, and its payload.
@@ -62,7 +62,7 @@ def predicted(
     SojournError
         If there are no runs.
     """
-    runs = evidence.of(Cell(UDP, scheme))
+    runs = evidence.of(AXES(UDP, scheme))
     stations = []
     for name in STATIONS:
         frames = fmean(run.stations[name].aggregate_frames for run in runs)
@@ -82,7 +82,7 @@ def predicted(
 
 def aggregates_of(evidence: Evidence, scheme: str, name: str) -> float:
     """Return how many aggregates a station had with UDP under a scheme for each one of the slow station."""
-    runs = evidence.of(Cell(UDP, scheme))
+    runs = evidence.of(AXES(UDP, scheme))
     return sum(run.stations[name].aggregates for run in runs) / sum(run.stations["slow"].aggregates for run in runs)
 
 
@@ -91,7 +91,7 @@ def latencies(evidence: Evidence) -> Table | None:
     rows, records = [], []
     for scheme in _schemes(evidence, TCP):
         for name, stations in CLASSES.items():
-            found = mean_interval(evidence.each(Cell(TCP, scheme), partial(median_ping, stations=stations)))
+            found = mean_interval(evidence.each(AXES(TCP, scheme), partial(median_ping, stations=stations)))
             tail = float(np.percentile(pooled_ping(evidence, TCP, scheme, stations), 95))
             rows.append((NAMES[scheme], name, interval_text(found), f"{tail:.1f}"))
             records.append({"scheme": scheme, "station": name, "p95_ms": tail} | recorded(found, "median_ms"))
@@ -119,7 +119,7 @@ def model(evidence: Evidence) -> Table | None:
             name, mbits = one.name, (one.rate_mbit, theirs.rate_mbit, counted.rate_mbit)
             size = PACKET * fmean(_of_station(evidence, UDP, scheme, name, _frames))
             share = fmean(_of_station(evidence, UDP, scheme, name, _share))
-            goodputs = evidence.each(Cell(UDP, scheme), partial(_flow, name=f"udp_{name}"))
+            goodputs = evidence.each(AXES(UDP, scheme), partial(_flow, name=f"udp_{name}"))
             measured = mean_interval(value * PACKET / PAYLOAD for value in goodputs)
             sums += (*mbits, measured.value)
             aggregates = aggregates_of(evidence, scheme, name)
@@ -179,7 +179,7 @@ def downloads(evidence: Evidence) -> Table | None:
     """Return the numbers of Fig. 4."""
     rows, records = [], []
     for scheme in _schemes(evidence, TCP):
-        rates = [evidence.each(Cell(TCP, scheme), partial(_flow, name=f"tcp_{name}")) for name in STATIONS]
+        rates = [evidence.each(AXES(TCP, scheme), partial(_flow, name=f"tcp_{name}")) for name in STATIONS]
         shown = [mean_interval(values) for values in (*rates, map(sum, zip(*rates, strict=True)))]
         frames, air = (
             [fmean(_of_station(evidence, TCP, scheme, name, of)) for name in STATIONS] for of in (_frames, _share)
@@ -236,13 +236,13 @@ def _table(
 
 
 def _schemes(evidence: Evidence, experiment: str) -> list[str]:
-    return [scheme for scheme in SCHEMES if Cell(experiment, scheme) in evidence.cells]
+    return [scheme for scheme in SCHEMES if AXES(experiment, scheme) in evidence.cells]
 
 
 def _of_station(
     evidence: Evidence, experiment: str, scheme: str, name: str, of: Callable[[StationObservation], float]
 ) -> list[float]:
-    return evidence.each(Cell(experiment, scheme), lambda run: of(run.stations[name]))
+    return evidence.each(AXES(experiment, scheme), lambda run: of(run.stations[name]))
 
 
 def _flow(run: Observation, name: str) -> float:

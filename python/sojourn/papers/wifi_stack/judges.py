@@ -9,12 +9,10 @@ from statistics import fmean
 import numpy as np
 
 from sojourn.errors import SojournError
-from sojourn.papers.kit.claims import Judges
-from sojourn.papers.kit.evidence import differences, needed, ratios
-from sojourn.papers.kit.verdict import Judgement, above, all_of, between, exact, not_below, within
 from sojourn.papers.wifi_stack import by_hand
 from sojourn.papers.wifi_stack.evidence import (
     AIRTIME,
+    AXES,
     FIFO,
     FQ_CODEL,
     FQ_MAC,
@@ -23,12 +21,13 @@ from sojourn.papers.wifi_stack.evidence import (
     ORDER,
     SLOW,
     TCP,
-    Cell,
     Evidence,
-    Observation,
     pooled_ping,
 )
 from sojourn.papers.wifi_stack.quantities import QUANTITIES, VOCABULARY
+from sojourn.study.claims import Judges
+from sojourn.study.evidence import differences, needed, ratios
+from sojourn.study.verdict import Judgement, above, all_of, between, exact, not_below, within
 
 #: Two latencies are the same within this share.
 SAME = 0.2
@@ -40,7 +39,7 @@ CLOSE = 0.15
 
 def _each(evidence: Evidence, experiment: str, scheme: str, quantity: str) -> list[float]:
     name, *arguments = quantity.split()
-    return evidence.each(Cell(experiment, scheme), lambda run: QUANTITIES[name](run, *arguments))
+    return evidence.each(AXES(experiment, scheme), lambda run: QUANTITIES[name](run, *arguments))
 
 
 def airtime_changes_the_shape(evidence: Evidence) -> Judgement:
@@ -69,7 +68,7 @@ def airtime_changes_the_shape(evidence: Evidence) -> Judgement:
 def resent_frames_go_first(evidence: Evidence) -> Judgement:
     """wst-26."""
     first, last = by_hand.resend(first=True), by_hand.resend(first=False)
-    lossy, lossless = Cell(LOSSY, FQ_MAC), Cell(LOSSLESS, FQ_MAC)
+    lossy, lossless = AXES(LOSSY, FQ_MAC), AXES(LOSSLESS, FQ_MAC)
     pairs = evidence.paired(lossy, lossless, QUANTITIES["total"])
     again = {
         run.seed: run.stations["fast1"].retries / run.stations["fast1"].transmissions
@@ -91,7 +90,7 @@ def resent_frames_go_first(evidence: Evidence) -> Judgement:
 def numbers_are_assigned_last(evidence: Evidence) -> Judgement:
     """wst-28."""
     before, after = by_hand.discarded(numbered_before=True), by_hand.discarded(numbered_before=False)
-    losses = [loss for run in evidence.of(Cell(ORDER, FQ_MAC)) for loss in run.loss.values()]
+    losses = [loss for run in evidence.of(AXES(ORDER, FQ_MAC)) for loss in run.loss.values()]
     lost = needed(max(losses, default=None), "datagrams")
     return all_of(
         [
@@ -152,4 +151,4 @@ FUNCTIONS: dict[str, Callable[[Evidence], Judgement]] = {
     "wst-31": latencies_are_in_order,
     "wst-32": fairness_can_come_before_priority,
 }
-JUDGES: Judges[Cell, Observation] = Judges(paper="wifi_stack", vocabulary=VOCABULARY, by_function=FUNCTIONS)
+JUDGES = Judges(paper="wifi_stack", vocabulary=VOCABULARY, by_function=FUNCTIONS)

@@ -11,10 +11,6 @@ from typing import Any
 from sojourn import api
 from sojourn.experiments.voip import voice
 from sojourn.experiments.wifi import FAST, Options, cell, pings, tcp, udp
-from sojourn.papers.kit import execute
-from sojourn.papers.kit.cells import cells_of
-from sojourn.papers.kit.execute import Means
-from sojourn.papers.kit.paper import Profile
 from sojourn.papers.wifi_stack.evidence import (
     DEPTHS,
     EQUAL,
@@ -35,14 +31,18 @@ from sojourn.papers.wifi_stack.evidence import (
     UDP,
     VOICE_BE,
     VOICE_VO,
-    Cell,
     Evidence,
     observe,
 )
 from sojourn.papers.wifi_stack.quantities import VOCABULARY
 from sojourn.scenario import Flow, Probe, Scenario, Tcp
 from sojourn.scenario_keys import Station, Wifi
+from sojourn.schema import required
 from sojourn.store.run import Run
+from sojourn.study import plan as plans
+from sojourn.study.cell import Cell
+from sojourn.study.paper import Profile
+from sojourn.study.plan import Means, cells_of
 
 #: Parts of the paper.
 LATENCY, SHARES, RATES, CODE = PARTS = ("latency", "airtime", "throughput", "mechanisms")
@@ -109,10 +109,10 @@ class Bed:
         return _small(experiment, options)
 
 
-Planned = execute.Planned[Cell]
+Planned = plans.Planned[Cell]
 
 
-Outcome = execute.Outcome[Evidence]
+Outcome = plans.Outcome[Evidence]
 
 
 def cells(parts: tuple[str, ...] = PARTS) -> list[Cell]:
@@ -123,15 +123,15 @@ def cells(parts: tuple[str, ...] = PARTS) -> list[Cell]:
 def plan(bed: Bed) -> Sequence[Planned]:
     """Return all runs."""
     many = (TCP, UDP)
-    return execute.repeats(
+    return plans.repeats(
         (one, bed.scenario(one), bed.profile.repeat if one.experiment in many else bed.profile.other_repeat)
         for one in cells(bed.parts)
     )
 
 
 def reproduce(bed: Bed, means: Means) -> Outcome:
-    """Run the plan; see `sojourn.papers.kit.execute.observed`."""
-    found, runs = execute.observed(plan(bed), lambda _cell, run: observe(run), means)
+    """Run the plan; see `sojourn.study.plan.observed`."""
+    found, runs = plans.observed(plan(bed), lambda _cell, run: observe(run), means)
     cpu = processor_time(bed, means) if CODE in bed.parts else {}
     return Outcome(evidence=Evidence(cells=found, cpu_ns=cpu), runs=runs)
 
@@ -161,7 +161,7 @@ def processor_time(bed: Bed, means: Means) -> dict[str, tuple[float, ...]]:
                 began = time.process_time_ns()
                 run = Run(text=means.backend.run(text))
                 took = time.process_time_ns() - began
-                packets = run.record["wifi"]["stations"][0]["down"]["packets"]
+                packets = required(run.record.wifi, "wifi").stations[0].down.packets
                 least[scheme] = min(least[scheme], took / max(packets, 1))
         for scheme, value in least.items():
             found[scheme].append(value)

@@ -6,19 +6,19 @@ from collections.abc import Callable
 from statistics import fmean
 
 from sojourn.errors import SojournError
-from sojourn.papers.kit.evidence import needed
-from sojourn.papers.kit.rules import Vocabulary
 from sojourn.papers.wifi_stack.evidence import (
+    AXES,
     CLASSES,
     SCHEMES,
     STATIONS,
     STREAMS,
-    Cell,
-    Observation,
     VoiceObservation,
     mean_of,
     median_ping,
 )
+from sojourn.study.cell import Observation
+from sojourn.study.evidence import needed
+from sojourn.study.rules import Vocabulary
 
 #: The reasons under which a record counts packets dropped for want of room.
 NO_ROOM = ("queue_limit", "memory_limit")
@@ -100,9 +100,8 @@ QUANTITIES: dict[str, Callable[..., float]] = {
     "packets": packets,
 }
 
-VOCABULARY: Vocabulary[Cell, Observation] = Vocabulary(
-    cell=Cell,
-    fields=Cell._fields,
+VOCABULARY = Vocabulary(
+    axes=AXES,
     quantities=QUANTITIES,
     names={"SCHEMES": SCHEMES, "STATIONS": STATIONS, "A_THIRD": STREAMS / 3, "ABOUT_A_THIRD": STREAMS / 3 + 0.05},
 )

@@ -8,65 +8,26 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Iterable
-from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
-from typing import Any
+from typing import Annotated, Any, Literal
 
-from sojourn import shape
+from msgspec import Meta, Struct, field
+from msgspec.structs import replace
+
 from sojourn.errors import ParamError
+from sojourn.schema import Lines, Name, Number, Text, Whole, convert
 
 PRESENT, ABSENT, CANNOT_TELL = VERDICTS = ("present", "absent", "cannot tell")
 #: What a reading may be.
 DROPPED, DELAY, COUNTER = KINDS = ("dropped", "mean delay", "counter")
 _PACKAGE, _SUFFIX = "sojourn.regress.bugs", ".toml"
 
-_RATE = shape.spelled(r"[1-9][0-9]{0,4}[km]bit", "a rate such as 10mbit")
-_PART = shape.record({"at_ms": shape.number, "packets": shape.whole}, {"every_ms": shape.number, "burst": shape.whole})
-_READING = shape.record({"of": shape.one_of(*KINDS)}, {"part": shape.whole, "counter": shape.name})
-_PLAY = shape.record(
-    {"label": shape.text, "qdisc": shape.text, "end_ms": shape.number, "parts": shape.list_of(_PART, least=1)},
-    {"shaped": _RATE, "old_flags": shape.flag, "reading": _READING, "what": shape.text},
-)
-_SIMULATED = shape.record({"label": shape.text, "verdict": shape.one_of(*VERDICTS)}, {"qdisc": shape.text})
-_BUG = shape.record(
-    {
-        "title": shape.text,
-        "component": shape.text,
-        "what": shape.text,
-        "expected": shape.text,
-        "rule": shape.lines,
-        "cause": shape.lines,
-        "seen": shape.list_of(shape.text),
-        "not_seen": shape.list_of(shape.text),
-        "report": shape.lines,
-    },
-    {
-        "unit": shape.text,
-        "digits": shape.whole,
-        "scale": shape.number,
-        "present_above": shape.number,
-        "present_below": shape.number,
-        "absent_above": shape.number,
-        "absent_below": shape.number,
-        "reading": _READING,
-        "play": shape.list_of(_PLAY, least=1),
-        "script": shape.spelled(r"[a-z0-9_]+\.pkt", "the name of a script"),
-        "fails": shape.text,
-        "simulator": shape.list_of(_SIMULATED),
-    },
-)
-_SURPRISES = shape.record(
-    {
-        "surprise": shape.list_of(
-            shape.record({"name": shape.text, "title": shape.text, "component": shape.text, "text": shape.lines})
-        )
-    }
-)
+_Rate = Annotated[str, Meta(pattern=r"^[1-9][0-9]{0,4}[km]bit\Z", extra={"rule": "a rate such as 10mbit"})]
+_Script = Annotated[str, Meta(pattern=r"^[a-z0-9_]+\.pkt\Z", extra={"rule": "the name of a script"})]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Reading:
+class Reading(Struct, frozen=True, kw_only=True):
     """The number that is read of a play.
 
     Attributes
@@ -80,13 +41,12 @@ class Reading:
         The name of the counter.
     """
 
-    of: str
-    part: int = 1
-    counter: str = ""
+    of: Literal["dropped", "mean delay", "counter"]
+    part: Whole = 1
+    counter: Name = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Part:
+class Part(Struct, frozen=True, kw_only=True):
     """Packets that are offered.
 
     Attributes
@@ -99,14 +59,13 @@ class Part:
         So many of them are offered at one instant, and the next so much later.
     """
 
-    at_ms: float
-    packets: int
-    every_ms: float = 0.0
-    burst: int = 1
+    at_ms: Number
+    packets: Whole
+    every_ms: Number = 0.0
+    burst: Whole = 1
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Play:
+class Play(Struct, frozen=True, kw_only=True):
     """A discipline, and what is offered to it.
 
     Attributes
@@ -129,18 +88,17 @@ class Play:
         What the reading is called here, if not as in the case.
     """
 
-    label: str
-    qdisc: str
-    parts: tuple[Part, ...]
-    end_ms: float
+    label: Text
+    qdisc: Text
+    parts: Annotated[tuple[Part, ...], Meta(min_length=1)]
+    end_ms: Number
     reading: Reading
-    shaped: str = ""
+    shaped: _Rate = ""
     old_flags: bool = False
-    what: str = ""
+    what: Text = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Simulated:
+class Simulated(Struct, frozen=True, kw_only=True):
     """What the simulator has of a bug.
 
     Attributes
@@ -153,13 +111,12 @@ class Simulated:
         The discipline in the simulator; empty for that of the case.
     """
 
-    label: str
-    verdict: str
-    qdisc: str = ""
+    label: Text
+    verdict: Literal["present", "absent", "cannot tell"]
+    qdisc: Text = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Bug:
+class Bug(Struct, frozen=True, kw_only=True):
     """A bug.
 
     Attributes
@@ -180,8 +137,8 @@ class Bug:
         Versions of Linux in which the bug was found, and in which it was not.
     report
         The text for the maintainers. `{reading}` and `{kernel}` stand for what was measured.
-    above, below
-        For `present` and for `absent`, the bounds of the reading; `None` for none.
+    present_above, present_below, absent_above, absent_below
+        The bounds of the reading; `None` for none.
     plays
         The packets. The first play shows the bug; the others show what is not to blame.
     script, fails
@@ -190,30 +147,35 @@ class Bug:
         What the simulator has.
     """
 
-    name: str
-    title: str
-    component: str
-    what: str
-    expected: str
-    rule: str
-    cause: str
-    seen: tuple[str, ...]
-    not_seen: tuple[str, ...]
-    report: str
-    unit: str = ""
-    digits: int = 0
-    scale: float = 1.0
-    above: dict[str, float | None]
-    below: dict[str, float | None]
-    plays: tuple[Play, ...] = ()
-    script: str = ""
-    fails: str = ""
+    name: Name
+    title: Text
+    component: Text
+    what: Text
+    expected: Text
+    rule: Lines
+    cause: Lines
+    seen: tuple[Text, ...]
+    not_seen: tuple[Text, ...]
+    report: Lines
+    unit: Text = ""
+    digits: Whole = 0
+    scale: Number = 1.0
+    present_above: Number | None = None
+    present_below: Number | None = None
+    absent_above: Number | None = None
+    absent_below: Number | None = None
+    plays: tuple[Play, ...] = field(name="play", default=())
+    script: _Script = ""
+    fails: Text = ""
     simulator: tuple[Simulated, ...] = ()
 
     def verdict(self, value: float) -> str:
         """Return what a reading says."""
-        for verdict in (PRESENT, ABSENT):
-            above, below = self.above[verdict], self.below[verdict]
+        bounds = {
+            PRESENT: (self.present_above, self.present_below),
+            ABSENT: (self.absent_above, self.absent_below),
+        }
+        for verdict, (above, below) in bounds.items():
             if (above, below) != (None, None) and not (
                 (above is not None and value <= above) or (below is not None and value >= below)
             ):
@@ -229,14 +191,13 @@ class Bug:
         return files(_PACKAGE).joinpath("scripts", self.script).read_text(encoding="utf-8")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Surprise:
+class Surprise(Struct, frozen=True, kw_only=True):
     """What a kernel does otherwise than one thinks, and what contradicts no rule."""
 
-    name: str
-    title: str
-    component: str
-    text: str
+    name: Text
+    title: Text
+    component: Text
+    text: Lines
 
 
 def named(names: Iterable[str]) -> list[Bug]:
@@ -260,41 +221,28 @@ def named(names: Iterable[str]) -> list[Bug]:
 def bugs() -> tuple[Bug, ...]:
     """Return all bugs, by name."""
     every = (file.name for file in files(_PACKAGE).joinpath("cases").iterdir() if file.name.endswith(_SUFFIX))
-    return tuple(_bug(name.removesuffix(_SUFFIX), _read(f"cases/{name}", _BUG)) for name in sorted(every))
+    return tuple(_bug(name.removesuffix(_SUFFIX)) for name in sorted(every))
 
 
 @cache
 def surprises() -> tuple[Surprise, ...]:
     """Return what surprises and is no bug."""
-    found = _read("surprises.toml", _SURPRISES)["surprise"]
-    return tuple(Surprise(**plain | {"text": _flow(plain["text"])}) for plain in found)
+    name = "surprises.toml"
+    found = convert(_read(name)["surprise"], tuple[Surprise, ...], name)
+    return tuple(replace(one, text=_flow(one.text)) for one in found)
 
 
-def _read(name: str, check: shape.Check) -> dict[str, Any]:
-    found = tomllib.loads(files(_PACKAGE).joinpath(name).read_text(encoding="utf-8"))
-    check(found, name)
-    return found
+def _read(name: str) -> dict[str, Any]:
+    return tomllib.loads(files(_PACKAGE).joinpath(name).read_text(encoding="utf-8"))
 
 
-def _bug(name: str, plain: dict[str, Any]) -> Bug:
-    plain = dict(plain)
-    reading = plain.pop("reading", None)
-    above = {verdict: plain.pop(f"{verdict}_above", None) for verdict in (PRESENT, ABSENT)}
-    below = {verdict: plain.pop(f"{verdict}_below", None) for verdict in (PRESENT, ABSENT)}
-    plays = tuple(_play(one, reading) for one in plain.pop("play", ()))
-    simulator = tuple(Simulated(**one) for one in plain.pop("simulator", ()))
-    for key in ("rule", "cause"):
-        plain[key] = _flow(plain[key])
-    for key in ("seen", "not_seen"):
-        plain[key] = tuple(plain[key])
-    return Bug(name=name, above=above, below=below, plays=plays, simulator=simulator, **plain)
-
-
-def _play(plain: dict[str, Any], reading: dict[str, Any] | None) -> Play:
-    plain = dict(plain)
-    own = plain.pop("reading", reading)
-    parts = tuple(Part(**one) for one in plain.pop("parts"))
-    return Play(parts=parts, reading=Reading(**own), **plain)
+def _bug(name: str) -> Bug:
+    file = f"cases/{name}{_SUFFIX}"
+    plain = _read(file) | {"name": name}
+    if "reading" in plain:
+        plain["play"] = [{"reading": plain["reading"]} | play for play in plain.get("play", [])]
+    bug = convert(plain, Bug, file)
+    return replace(bug, rule=_flow(bug.rule), cause=_flow(bug.cause))
 
 
 def _flow(text: str) -> str:

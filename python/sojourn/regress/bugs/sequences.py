@@ -5,8 +5,8 @@ from __future__ import annotations
 import struct
 from dataclasses import replace
 
+from sojourn import units
 from sojourn.backends.linux.disciplines import Encoded
-from sojourn.interop import canonical
 from sojourn.regress.bugs.cases import Play
 from sojourn.validate.calls import kinds
 from sojourn.validate.calls.draw import LARGEST, Packet, Sequence
@@ -34,7 +34,7 @@ def sequence(play: Play, qdisc: str | None = None) -> Sequence:
             at = round((part.at_ms + count // part.burst * part.every_ms) * _MS)
             offers.setdefault(at, []).append(_packet(number))
             number += 1
-    shaped = round(canonical.bits_per_second(play.shaped)) if play.shaped else None
+    shaped = units.bits_per_s(play.shaped) if play.shaped else None
     return Sequence(
         text=text,
         kind=text.split()[0],

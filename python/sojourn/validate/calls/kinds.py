@@ -9,8 +9,7 @@ import json
 import re
 from dataclasses import dataclass
 
-from sojourn import _native
-from sojourn.interop import canonical
+from sojourn import _native, units
 from sojourn.kernel.cache import version_key
 from sojourn.kernel.find import Kernel
 
@@ -256,4 +255,4 @@ def is_alone(text: str) -> bool:
 def rate_of(text: str) -> int:
     """Return the rate that a discipline shapes to, bit/s, or what stands for it where it tells none."""
     found = _RATE.search(text)
-    return _NO_RATE if found is None else round(canonical.bits_per_second(found[1]))
+    return _NO_RATE if found is None else units.bits_per_s(found[1])

@@ -208,7 +208,8 @@ fn an_error_names_the_statement() {
         ),
         (
             "prio ; filter parent 1: matchall flowid 1:1 now",
-            "statement 2, \"filter parent 1: matchall flowid 1:1 now\": \"now\" stands where nothing behind flowid must stand",
+            "statement 2, \"filter parent 1: matchall flowid 1:1 now\": \"now\" stands where nothing behind matchall but flowid must \
+             stand",
         ),
         (
             "prio ; filter parent 1:1 matchall flowid 1:1",

@@ -14,8 +14,8 @@ from sojourn.backends import for_many
 from sojourn.errors import ParamError
 
 if TYPE_CHECKING:
-    from sojourn.papers.kit.reproduction import Request
     from sojourn.report.table import Table
+    from sojourn.study.reproduction import Request
 
 #: What asks for all worlds of a paper.
 ALL = "all"

@@ -3,31 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
-from typing import Generic, Protocol, TypeVar
+from dataclasses import dataclass, field
 
 from sojourn.errors import SojournError
+from sojourn.study.cell import Cell, Observation
 
-
-class CellOfAPlan(Protocol):
-    """What names a cell."""
-
-    def words(self) -> str:
-        """Return the cell as a reader names it."""
-
-
-class SeededObservation(Protocol):
-    """What is kept of a run, which has a seed."""
-
-    @property
-    def seed(self) -> int:
-        """The seed of the run."""
-
-
-C = TypeVar("C", bound=CellOfAPlan)
-S = TypeVar("S", bound=SeededObservation)
 #: A quantity of each repeat, by the repeat's seed, in the order of the seeds.
 BySeed = dict[int, float]
+#: A quantity of a run; `None` if the run does not have it.
+Quantity = Callable[[Observation], float | None]
 
 
 def needed(value: float | None, what: str) -> float:
@@ -45,26 +29,38 @@ def needed(value: float | None, what: str) -> float:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Evidence(Generic[C, S]):
-    """What was run: for each cell the repeats in the order of their seeds."""
+class Evidence:
+    """What was run: for each cell the repeats in the order of their seeds.
 
-    cells: Mapping[C, tuple[S, ...]]
+    Attributes
+    ----------
+    cells
+        The repeats.
+    lacks
+        What a cell needs that the back end lacks, each thing in words; empty if it can be run.
+    """
 
-    def of(self, cell: C) -> tuple[S, ...]:
+    cells: Mapping[Cell, tuple[Observation, ...]]
+    lacks: Callable[[Cell], tuple[str, ...]] = field(default=lambda _cell: ())
+
+    def of(self, cell: Cell) -> tuple[Observation, ...]:
         """Return the repeats of a cell.
 
         Raises
         ------
         SojournError
-            If there are none.
+            If there are none, or can be none.
         """
-        found = self.cells.get(cell, ())
-        if not found:
+        if lacking := self.lacks(cell):
+            message = f"it needs {' and '.join(lacking)}, which the back end lacks: {cell.words()}"
+            raise SojournError(message)
+        runs = self.cells.get(cell, ())
+        if not runs:
             message = f"there are no runs of {cell.words()}"
             raise SojournError(message)
-        return found
+        return runs
 
-    def by_seed(self, cell: C, quantity: Callable[[S], float | None]) -> BySeed:
+    def by_seed(self, cell: Cell, quantity: Quantity) -> BySeed:
         """Return a quantity of each repeat that has it, by seed.
 
         Raises
@@ -78,11 +74,11 @@ class Evidence(Generic[C, S]):
             raise SojournError(message)
         return found
 
-    def each(self, cell: C, quantity: Callable[[S], float | None]) -> list[float]:
+    def each(self, cell: Cell, quantity: Quantity) -> list[float]:
         """Return a quantity of each repeat that has it; raises as `by_seed`."""
         return list(self.by_seed(cell, quantity).values())
 
-    def paired(self, first: C, second: C, quantity: Callable[[S], float | None]) -> dict[int, tuple[float, float]]:
+    def paired(self, first: Cell, second: Cell, quantity: Quantity) -> dict[int, tuple[float, float]]:
         """Return a quantity of two cells by each seed for which both have it.
 
         Raises
@@ -101,11 +97,11 @@ class Evidence(Generic[C, S]):
             raise SojournError(message)
         return found
 
-    def pairs(self, first: C, second: C, quantity: Callable[[S], float | None]) -> list[tuple[float, float]]:
+    def pairs(self, first: Cell, second: Cell, quantity: Quantity) -> list[tuple[float, float]]:
         """Return a quantity of two cells for each seed for which both have it; raises as `paired`."""
         return list(self.paired(first, second, quantity).values())
 
-    def gaps(self, first: C, second: C, quantity: Callable[[S], float | None]) -> list[float]:
+    def gaps(self, first: Cell, second: Cell, quantity: Quantity) -> list[float]:
         """Return the quantity in the first cell less that in the second, for each seed that both have."""
         return [a - b for a, b in self.pairs(first, second, quantity)]
 

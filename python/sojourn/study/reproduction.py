@@ -11,9 +11,9 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar, cast
 
 from sojourn.backends import Backend
-from sojourn.papers.kit.claims import Claim
-from sojourn.papers.kit.execute import Means, Planned
-from sojourn.papers.kit.paper import Paper, Profile
+from sojourn.study.claims import Claim
+from sojourn.study.paper import Paper, Profile
+from sojourn.study.plan import Means, Planned
 
 if TYPE_CHECKING:
     from sojourn.report import PaperReport

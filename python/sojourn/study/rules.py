@@ -35,7 +35,7 @@ changed as the named cell `passive` says, seed by seed, must be below 0 ms. The 
     falls by more than 1 % of the value. `unit` is its unit.
 `orders`, `as_in`
     Instead of a relation: a field with a list of its values, whose order by the quantity is the same in the cell of
-    `at` and in that of `as_in`, which are changes to it (`sojourn.papers.kit.orders`).
+    `at` and in that of `as_in`, which are changes to it (`sojourn.study.orders`).
 `what`
     What is compared, with `{...}` for variables, `{at}` and `{other}` for the cells and `{at.FIELD}` for their fields;
     along a curve `{at}` is the later cell of a step and `{other}` the earlier one.
@@ -45,19 +45,21 @@ More is not said in data: what needs it is a function of the paper's (`judges.py
 
 from __future__ import annotations
 
+import math
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import pairwise, product
 from statistics import fmean
-from typing import Any, Generic, cast
+from typing import Any, cast
 
-from sojourn.errors import SojournError
-from sojourn.papers.kit.evidence import BySeed, C, CellOfAPlan, Evidence, S
-from sojourn.papers.kit.orders import NOTICEABLE, Agreement, agreement
-from sojourn.papers.kit.redraw import Drawn, drawn_interval
-from sojourn.papers.kit.verdict import Check, Relation, above, best_of, exact, not_below
+from sojourn.errors import ParamError, SojournError
 from sojourn.stats import mean_interval
+from sojourn.study.cell import Axes, Cell
+from sojourn.study.evidence import BySeed, Evidence
+from sojourn.study.orders import NOTICEABLE, Agreement, agreement
+from sojourn.study.redraw import Drawn, drawn_interval
+from sojourn.study.verdict import Check, Relation, above, best_of, exact, not_below
 
 Variables = Mapping[str, Any]
 #: A number of drawn repeats, and how many can be drawn.
@@ -120,7 +122,7 @@ class Rule:
 
     @property
     def takes_for_none(self) -> bool:
-        """Whether differences below `sojourn.papers.kit.orders.NOTICEABLE` are none to it."""
+        """Whether differences below `sojourn.study.orders.NOTICEABLE` are none to it."""
         return bool(self.rises or self.orders)
 
     @property
@@ -133,15 +135,13 @@ class Rule:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Vocabulary(Generic[C, S]):
+class Vocabulary:
     """What the rules of a paper may speak of.
 
     Attributes
     ----------
-    cell
-        Makes a cell from its fields.
-    fields
-        The names of these.
+    axes
+        Of the cells.
     quantities
         Of a run, by name: the run and the arguments that follow the name; `None` if the run has no such number.
     series
@@ -155,17 +155,16 @@ class Vocabulary(Generic[C, S]):
         What is compared if a rule does not say: quantity, cell, how it is compared, and the other cell.
     """
 
-    cell: Callable[..., C]
-    fields: Sequence[str]
+    axes: Axes
     quantities: Mapping[str, Callable[..., float | None]]
     series: Mapping[str, Callable[..., BySeed]] = field(default_factory=dict)
     curves: Mapping[str, Callable[..., Statistic]] = field(default_factory=dict)
     names: Mapping[str, Any] = field(default_factory=dict)
-    describe: Callable[[str, C, str, C | None], str] | None = None
+    describe: Callable[[str, Cell, str, Cell | None], str] | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
-class Reader(Generic[C, S]):
+class Reader:
     """Reads the rules of a paper from what was run.
 
     Attributes
@@ -178,8 +177,8 @@ class Reader(Generic[C, S]):
         The tables `[names]`, `[cells]` and `[derived]` of the file.
     """
 
-    vocabulary: Vocabulary[C, S]
-    evidence: Evidence[C, S]
+    vocabulary: Vocabulary
+    evidence: Evidence
     names: Mapping[str, Any] = field(default_factory=dict)
     cells: Mapping[str, Any] = field(default_factory=dict)
     derived: Mapping[str, Rule] = field(default_factory=dict)
@@ -225,17 +224,17 @@ class Reader(Generic[C, S]):
                     found[name] = self._chosen(found, name, choice, variables, of)
         return found
 
-    def values(self, rule: Rule, fields: Variables, variables: Variables) -> tuple[BySeed, C, C | None]:
+    def values(self, rule: Rule, fields: Variables, variables: Variables) -> tuple[BySeed, Cell, Cell | None]:
         """Return the values of a rule by seed, its cell, and the other one."""
         of = rule.of.format(**variables)
         other_of = rule.other_of.format(**variables) or of
         own = self.fields(fields, rule.at, variables, of)
-        found, cell = self.quantity(of, own, variables), self.vocabulary.cell(**own)
+        found, cell = self.quantity(of, own, variables), self.vocabulary.axes(**own)
         if rule.against is None:
             return {seed: rule.scale * value for seed, value in found.items()}, cell, None
         _, changes, combine = rule.against
         different = self.fields(own, changes, variables, other_of)
-        other, others = self.vocabulary.cell(**different), self.quantity(other_of, different, variables)
+        other, others = self.vocabulary.axes(**different), self.quantity(other_of, different, variables)
         if rule.less is None and 0 in others.values():
             message = "a ratio cannot be formed: what it is a share of is 0 in one of the runs"
             raise SojournError(message)
@@ -270,16 +269,16 @@ class Reader(Generic[C, S]):
                 yield Check(what=what, interval=mean_interval(values), relation=relation, bound=bound, unit=unit)
 
     def _of_curves(self, rule: Rule, fields: Variables, variables: Variables) -> Iterator[Check]:
-        def statistic(of: str, cell: C) -> Statistic:
+        def statistic(of: str, cell: Cell) -> Statistic:
             name, *arguments = of.format(**variables).split()
             return self.vocabulary.curves[name](self.evidence, cell, *arguments)
 
         own = self.fields(fields, rule.at, variables)
-        cell, other = self.vocabulary.cell(**own), None
+        cell, other = self.vocabulary.axes(**own), None
         of_drawn, repeats = statistic(rule.of, cell)
         if rule.against is not None:
             _, changes, combine = rule.against
-            other = self.vocabulary.cell(**self.fields(own, changes, variables))
+            other = self.vocabulary.axes(**self.fields(own, changes, variables))
             first, (second, others) = of_drawn, statistic(rule.other_of or rule.of, other)
             of_drawn, repeats = (lambda drawn: combine(first(drawn), second(drawn))), min(repeats, others)
         what, found = self._what(rule, cell, other, variables), drawn_interval(of_drawn, repeats)
@@ -308,7 +307,7 @@ class Reader(Generic[C, S]):
         name, *arguments = of.split()
         if name in self.derived:
             return self.values(self.derived[name], fields, variables)[0]
-        cell = self.vocabulary.cell(**fields)
+        cell = self.vocabulary.axes(**fields)
         if name in self.vocabulary.series:
             found = self.vocabulary.series[name](self.evidence, cell, *arguments)
             if not found:
@@ -328,7 +327,7 @@ class Reader(Generic[C, S]):
 
     def placed(self, fields: Variables, variables: Variables) -> dict[str, Any]:
         """Return the fields with the variables that are fields of a cell."""
-        return {**fields, **{name: value for name, value in variables.items() if name in self.vocabulary.fields}}
+        return {**fields, **{name: value for name, value in variables.items() if name in self.vocabulary.axes.names}}
 
     def value(self, value: Any, variables: Variables) -> Any:
         """Return what a value of the file stands for: a variable (`$name`), a name, or itself."""
@@ -350,14 +349,14 @@ class Reader(Generic[C, S]):
             yield ">", number(low), unit
             yield "<", number(high), unit
 
-    def _what(self, rule: Rule, cell: C, other: C | None, variables: Variables) -> str:
+    def _what(self, rule: Rule, cell: Cell, other: Cell | None, variables: Variables) -> str:
         if not rule.what and self.vocabulary.describe is not None:
             word = rule.against[0] if rule.against is not None else ""
             return self.vocabulary.describe(rule.of.format(**variables), cell, word, other)
         return rule.what.format(**{**variables, "at": _Named(cell), "other": _Named(other)})
 
 
-def _shared(one: BySeed, other: BySeed, cell: CellOfAPlan, other_cell: CellOfAPlan) -> list[int]:
+def _shared(one: BySeed, other: BySeed, cell: Cell, other_cell: Cell) -> list[int]:
     both = [seed for seed in one if seed in other]
     if not both:
         message = f"no seed gives the quantity both for {cell.words()} and for {other_cell.words()}"
@@ -381,3 +380,29 @@ class _Named:
 def rules(plain: Iterable[Mapping[str, Any]]) -> tuple[Rule, ...]:
     """Return the rules of a list of tables."""
     return tuple(Rule.read(one) for one in plain)
+
+
+def check_relations(rule: Rule, where: str) -> None:
+    """Check what a rule must be; `where` it stands begins the sentence.
+
+    Raises
+    ------
+    ParamError
+        If it has no relation, or one that cannot be read.
+    """
+    if not rule.is_ and not rule.within:
+        message = f'{where}.is is missing: a claim needs a relation and a bound, such as "> 0 ms", or within'
+        raise ParamError(message)
+    matches = [("is", text, _IS.fullmatch(text)) for text in rule.is_]
+    matches += [("within", rule.within, _WITHIN.fullmatch(rule.within))] if rule.within else []
+    for key, text, match in matches:
+        try:
+            bounds = (
+                [] if match is None else [float(bound) for bound in match.groups()[key == "is" :][: 2 - (key == "is")]]
+            )
+        except ValueError:
+            bounds = []
+        if not all(map(math.isfinite, bounds)) or not bounds:
+            example = '"> 0 ms"' if key == "is" else '"-1 to 1 ms"'
+            message = f"{where}.{key} is {text!r}, but must be such as {example}"
+            raise ParamError(message)

@@ -8,7 +8,7 @@
     along = { interval = "LAMBDA" }
     lines = [{ for = { scheme = "CODELS", load = "LOADS" }, label = "{words}, {load} load" }]
 
-Loops (`for`), cells (`at`) and quantities (`of`) are those of the claims (`sojourn.papers.kit.rules`); `[names]` adds
+Loops (`for`), cells (`at`) and quantities (`of`) are those of the claims (`sojourn.study.rules`); `[names]` adds
 to their names, and `[words]` has variables of all exhibits. A key that a table lacks is that of the table around it, or
 else the variable of that name. In texts `{...}` stands for a variable. The keys of an exhibit:
 
@@ -56,22 +56,23 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from importlib import import_module
-from typing import Any, Generic
+from typing import Any
 
 from sojourn import tables
 from sojourn.errors import SojournError
-from sojourn.papers.kit.claims import load, reader_of, stored
-from sojourn.papers.kit.evidence import BySeed, C, Evidence, S
-from sojourn.papers.kit.rules import Reader, Variables, Vocabulary
 from sojourn.report.exhibit import Exhibit, Figure, draw
 from sojourn.report.table import Table
 from sojourn.stats import Interval, mean_interval
+from sojourn.study.cell import Cell
+from sojourn.study.claims import load, reader_of, stored
+from sojourn.study.evidence import BySeed, Evidence
+from sojourn.study.rules import Reader, Variables, Vocabulary
 
 Spec = Mapping[str, Any]
 
 
 @dataclass(frozen=True, kw_only=True)
-class Gallery(Generic[C, S]):
+class Gallery:
     """What the exhibits of a paper may name besides what its claims do.
 
     Attributes
@@ -93,13 +94,13 @@ class Gallery(Generic[C, S]):
     """
 
     paper: str
-    vocabulary: Vocabulary[C, S]
+    vocabulary: Vocabulary
     quantities: Mapping[str, Callable[..., float | None]] = field(default_factory=dict)
     series: Mapping[str, Callable[..., BySeed]] = field(default_factory=dict)
     functions: Mapping[str, Callable[..., Any]] = field(default_factory=dict)
     arrays: Mapping[str, Callable[..., Any]] = field(default_factory=dict)
     variables: Callable[[Any], Variables] | None = None
-    labels: Callable[[C], Mapping[str, str]] | None = None
+    labels: Callable[[Cell], Mapping[str, str]] | None = None
 
     def exhibits(self, evidence: Any, parts: Sequence[str] | None = None) -> tuple[Exhibit, ...]:
         """Return every exhibit that there are runs for, in the file's order, of parts of the paper or of all."""
@@ -124,24 +125,24 @@ class Gallery(Generic[C, S]):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Column(Generic[C]):
+class Column:
     """A column of a table of means: its head, the repeats' values in a cell, decimals, and its name in the records."""
 
     head: str
-    of: Callable[[C], list[float]]
+    of: Callable[[Cell], list[float]]
     digits: int
     key: str = ""
 
 
 def means(
     name: str,
-    rows: Mapping[tuple[str, ...], C],
-    columns: Sequence[Column[C]],
+    rows: Mapping[tuple[str, ...], Cell],
+    columns: Sequence[Column],
     *,
     heads: Sequence[str],
     note: str,
     keys: Sequence[str] = (),
-    runs: Callable[[C], int] | None = None,
+    runs: Callable[[Cell], int] | None = None,
     intervals: bool = False,
     left: int = 2,
 ) -> Table:
@@ -199,12 +200,12 @@ def recorded(found: Interval | None, name: str = "mean") -> dict[str, float | in
 
 
 @dataclass(frozen=True, kw_only=True)
-class _Drawing(Generic[C, S]):
+class _Drawing:
     """Draws the exhibits of a paper of what was run."""
 
-    gallery: Gallery[C, S]
-    evidence: Evidence[C, S]
-    reader: Reader[C, S]
+    gallery: Gallery
+    evidence: Evidence
+    reader: Reader
 
     def exhibit(self, spec: Spec, turn: Variables) -> Exhibit | None:
         """Return an exhibit; `None` if there is nothing to show."""
@@ -227,9 +228,9 @@ class _Drawing(Generic[C, S]):
         paragraphs = self._call(spec["paragraphs"], turn) if "paragraphs" in spec else ()
         return Exhibit(**words, figures=there, table=table, claims=claims, paragraphs=paragraphs)
 
-    def cell(self, spec: Spec, turn: Variables) -> C:
+    def cell(self, spec: Spec, turn: Variables) -> Cell:
         """Return the cell of a table."""
-        return self.gallery.vocabulary.cell(**self._fields(spec, turn))
+        return self.gallery.vocabulary.axes(**self._fields(spec, turn))
 
     def _figure(self, spec: Spec, turn: Variables) -> Figure | None:
         module, _, function = spec["plot"].partition(".")
@@ -303,13 +304,13 @@ class _Drawing(Generic[C, S]):
         if table is None or isinstance(table, str):
             return None if table is None else self._call(table, turn)
         labels = self.gallery.labels
-        rows: dict[tuple[str, ...], C] = {}
+        rows: dict[tuple[str, ...], Cell] = {}
         keys: Sequence[str] = ()
         if "rows" in table:
             turns = self.reader.loops(table["rows"], turn)
             rows = {tuple(one[name] for name in table["rows"]): self.cell({**spec, **table}, one) for one in turns}
         elif labels is not None:
-            for cell in sorted(self.evidence.cells):  # type: ignore[type-var]
+            for cell in sorted(self.evidence.cells):
                 keys, shown = zip(*labels(cell).items(), strict=True)
                 rows[shown] = cell
         if not rows:
@@ -329,8 +330,8 @@ class _Drawing(Generic[C, S]):
             left=table["left"],
         )
 
-    def _of(self, of: str, turn: Variables) -> Callable[[C], list[float]]:
-        return lambda cell: self._numbers(of, cell._asdict(), turn)  # type: ignore[attr-defined]
+    def _of(self, of: str, turn: Variables) -> Callable[[Cell], list[float]]:
+        return lambda cell: self._numbers(of, cell.settings, turn)
 
     def _values(self, spec: Spec, turn: Variables) -> list[float]:
         return self._numbers(_get(spec, turn, "of"), self._fields(spec, turn), turn)

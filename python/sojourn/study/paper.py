@@ -10,7 +10,7 @@ from importlib.resources import files
 from typing import Any
 
 from sojourn.errors import ParamError
-from sojourn.papers.kit.worlds import World
+from sojourn.study.worlds import World
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

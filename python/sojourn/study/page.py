@@ -15,7 +15,7 @@ from sojourn.report.exhibit import Exhibit, PaperReport, elsewhere, verdict, ver
 LINE = 118
 
 
-def document(report: PaperReport, *, images: str) -> str:
+def document(report: PaperReport, *, images: str, form: str = "webp") -> str:
     """Return the page.
 
     Parameters
@@ -24,12 +24,14 @@ def document(report: PaperReport, *, images: str) -> str:
         What the report shows.
     images
         Folder of the figures, relative to the page.
+    form
+        The suffix of their files.
     """
-    parts = [f"# {report.title}", _wrap(report.reference)]
+    parts = [f"# {report.title}", *([_wrap(report.reference)] if report.reference else [])]
     if report.claims:
         counts = ", ".join(f"{count} {word}" for word, count in verdicts(report.claims))
         parts.append(f"Claims: {counts}; [the list](#claims).")
-    parts += [_exhibit(exhibit, report.claims, images) for exhibit in _on_page(report)]
+    parts += [_exhibit(exhibit, report.claims, images, form) for exhibit in _on_page(report)]
     parts += _claims(report) if report.claims else []
     parts += [
         "## Set-up",
@@ -81,10 +83,11 @@ def _on_page(report: PaperReport) -> list[Exhibit]:
     return [exhibit for exhibit in report.exhibits if exhibit.on_page]
 
 
-def _exhibit(exhibit: Exhibit, claims: tuple[dict[str, Any], ...], images: str) -> str:
-    parts = [f"## {exhibit.title}", _wrap(f"{exhibit.says} (Section {exhibit.section}.)")]
+def _exhibit(exhibit: Exhibit, claims: tuple[dict[str, Any], ...], images: str, form: str) -> str:
+    parts = [f"## {exhibit.title}"]
+    parts += [_wrap(f"{exhibit.says} (Section {exhibit.section}.)")] if exhibit.section else []
     for figure in exhibit.figures:
-        parts += [f"![{_plain(exhibit.title)}]({images}/{figure.name}.webp)", _wrap(figure.caption)]
+        parts += [f"![{_plain(exhibit.title)}]({images}/{figure.name}.{form})", _wrap(figure.caption)]
     if exhibit.table is not None:
         parts += [exhibit.table.markdown(), _wrap(exhibit.table.note)]
     parts += [_wrap(paragraph) for paragraph in exhibit.paragraphs]
@@ -100,12 +103,22 @@ def _claims(report: PaperReport) -> list[str]:
     beside = elsewhere(report.claims)
     names = [name for name, _ in beside]
     settled = [_SETTLED] if any("settled" in claim for claim in report.claims) else []
+    sections = any(claim["section"] for claim in report.claims)
     rows = []
     for place, claim in enumerate(report.claims):
-        head = (f"`{claim['id']}`", claim["section"], _cell(claim["says"]), _value(claim), verdict(claim))
+        section = [claim["section"]] if sections else []
+        head = (f"`{claim['id']}`", *section, _cell(claim["says"]), _value(claim), verdict(claim))
         also = [column[place] for _, column in beside] + ["yes" if "settled" in claim else "" for _ in settled]
         rows.append((*head, *also))
-    heads = ("claim", "section", report.claimed, "value [95 % interval]", "verdict", *names, *settled)
+    heads = (
+        "claim",
+        *(["section"] if sections else []),
+        report.claimed,
+        "value [95 % interval]",
+        "verdict",
+        *names,
+        *settled,
+    )
     return [
         "## Claims",
         _wrap(_RULE),

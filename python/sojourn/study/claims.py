@@ -8,13 +8,13 @@ from dataclasses import asdict, dataclass, field
 from functools import lru_cache
 from importlib.resources import files
 from statistics import fmean
-from typing import Any, Generic
+from typing import Any
 
 from sojourn.errors import SojournError
-from sojourn.papers.kit.evidence import C, Evidence, S
-from sojourn.papers.kit.orders import NOTICEABLE_SETTLED, Agreement, same_order
-from sojourn.papers.kit.rules import Reader, Rule, Variables, Vocabulary, rules
-from sojourn.papers.kit.verdict import Check, Judgement, all_of, any_of
+from sojourn.study.evidence import Evidence
+from sojourn.study.orders import NOTICEABLE_SETTLED, Agreement, same_order
+from sojourn.study.rules import Reader, Rule, Variables, Vocabulary, rules
+from sojourn.study.verdict import Check, Judgement, all_of, any_of
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,7 +36,7 @@ class Claim:
     cell
         Its cell, as changes to the file's.
     for_
-        Loops around all of its rules (`sojourn.papers.kit.rules`).
+        Loops around all of its rules (`sojourn.study.rules`).
     checks
         Its rules; without them a function of the paper's judges it.
     reversed
@@ -100,9 +100,7 @@ def stored(paper: str, name: str = "claims") -> dict[str, Any]:
     return tomllib.loads(files(f"sojourn.papers.{paper}").joinpath(f"{name}.toml").read_text(encoding="utf-8"))
 
 
-def reader_of(
-    paper: str, vocabulary: Vocabulary[C, S], evidence: Evidence[C, S], names: Mapping[str, Any] | None = None
-) -> Reader[C, S]:
+def reader_of(paper: str, vocabulary: Vocabulary, evidence: Evidence, names: Mapping[str, Any] | None = None) -> Reader:
     """Return what reads the quantities of a paper's claims from its runs; `names` are more than its claims have."""
     plain = stored(paper)
     return Reader(
@@ -132,7 +130,7 @@ def load(paper: str, prefix: str = "", *, parts: Sequence[str] | None = None) ->
 
 
 @dataclass(frozen=True, kw_only=True)
-class Judges(Generic[C, S]):
+class Judges:
     """The judges of a paper's claims: its rules, and functions for what rules cannot say.
 
     Attributes
@@ -148,11 +146,11 @@ class Judges(Generic[C, S]):
     """
 
     paper: str
-    vocabulary: Vocabulary[C, S]
+    vocabulary: Vocabulary
     by_function: Mapping[str, Callable[..., Judgement]] = field(default_factory=dict)
     notes: Mapping[str, Callable[..., str]] = field(default_factory=dict)
 
-    def judgement(self, claim: Claim, evidence: Evidence[C, S], variables: Variables | None = None) -> Judgement:
+    def judgement(self, claim: Claim, evidence: Evidence, variables: Variables | None = None) -> Judgement:
         """Return what the runs say of a claim.
 
         Raises
@@ -168,25 +166,12 @@ class Judges(Generic[C, S]):
             return self.by_function[claim.id](evidence, **arguments)
         variables, reader = {"part": claim.part, **arguments}, reader_of(self.paper, self.vocabulary, evidence)
         fields = reader.fields(reader.fields({}, stored(self.paper).get("cell", ()), variables), claim.cell, variables)
-        turns = [(turn, rule) for turn in reader.loops(claim.for_, variables) for rule in claim.checks]
-        found: list[Check] = []
-        agreed: list[Agreement] = []
-        for turn, rule in turns:
-            if rule.orders:
-                agreed += reader.agreement(rule, fields, turn)
-            else:
-                found += reader.checks(rule, fields, turn)
         noted = self.notes.get(claim.id)
-        note = claim.note if noted is None else noted(evidence, **arguments)
-        if claim.numbers:
-            numbers = {name: _number(reader, dict(one), fields, variables) for name, one in claim.numbers.items()}
-            note = note.format(**numbers)
-        if agreed:
-            return same_order(agreed, claim.reversed, note=note)
-        return (any_of if claim.one_suffices else all_of)(found, note=note)
+        note = None if noted is None else noted(evidence, **arguments)
+        return by_rules(claim, reader, fields, variables, note)
 
     def judge(
-        self, claims: list[Claim], evidence: Evidence[C, S], variables: Variables | None = None
+        self, claims: list[Claim], evidence: Evidence, variables: Variables | None = None
     ) -> list[dict[str, Any]]:
         """Return what became of each claim, in the form of `claims.json`.
 
@@ -194,19 +179,51 @@ class Judges(Generic[C, S]):
         """
         return [{**claim.head, **self.judged(claim, evidence, variables)} for claim in claims]
 
-    def judged(self, claim: Claim, evidence: Evidence[C, S], variables: Variables | None = None) -> dict[str, Any]:
+    def judged(self, claim: Claim, evidence: Evidence, variables: Variables | None = None) -> dict[str, Any]:
         """Return what became of a claim without the claim itself; the reason for which it fails, if known, follows."""
-        try:
-            found = asdict(self.judgement(claim, evidence, variables))
-        except SojournError as error:
-            nothing = {"value": None, "low": None, "high": None, "unit": ""}
-            return {"verdict": "cannot tell", **nothing, "reason": str(error)}
-        if found["verdict"] != "holds" and claim.why:
-            found["reason"] += f"; why: {claim.why}"
-        return found
+        return outcome(claim, lambda: self.judgement(claim, evidence, variables))
 
 
-def _number(reader: Reader[C, S], plain: dict[str, Any], fields: Variables, variables: Variables) -> float | str:
+def by_rules(
+    claim: Claim, reader: Reader, fields: Variables, variables: Variables, note: str | None = None
+) -> Judgement:
+    """Return what the runs say of a claim that has rules, in the cell of the fields; without a note it has its own.
+
+    Raises
+    ------
+    SojournError
+        If they do not tell.
+    """
+    checks: list[Check] = []
+    agreed: list[Agreement] = []
+    for turn in reader.loops(claim.for_, variables):
+        for rule in claim.checks:
+            if rule.orders:
+                agreed += reader.agreement(rule, fields, turn)
+            else:
+                checks += reader.checks(rule, fields, turn)
+    note = claim.note if note is None else note
+    if claim.numbers:
+        numbers = {name: _number(reader, dict(one), fields, variables) for name, one in claim.numbers.items()}
+        note = note.format(**numbers)
+    if agreed:
+        return same_order(agreed, claim.reversed, note=note)
+    return (any_of if claim.one_suffices else all_of)(checks, note=note)
+
+
+def outcome(claim: Claim, judgement: Callable[[], Judgement]) -> dict[str, Any]:
+    """Return what became of a claim, in the form of `claims.json`; without runs that tell its numbers are null."""
+    try:
+        decided = asdict(judgement())
+    except SojournError as error:
+        nothing = {"value": None, "low": None, "high": None, "unit": ""}
+        return {"verdict": "cannot tell", **nothing, "reason": str(error)}
+    if decided["verdict"] != "holds" and claim.why:
+        decided["reason"] += f"; why: {claim.why}"
+    return decided
+
+
+def _number(reader: Reader, plain: dict[str, Any], fields: Variables, variables: Variables) -> float | str:
     """Return a number of a note, or the text of several."""
     text, rule = plain.pop("each", ""), Rule.read(plain)
     turns = list(reader.loops(rule.for_, variables))

@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from itertools import combinations
 
 from sojourn.errors import SojournError
-from sojourn.papers.kit.verdict import Check, Judgement, all_of, exact
 from sojourn.stats import mean_interval
+from sojourn.study.verdict import Check, Judgement, all_of, exact
 
 #: Two means that differ by less than this share of the larger are in no order: no reader of a figure sees it.
 NOTICEABLE = 0.01

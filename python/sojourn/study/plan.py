@@ -1,0 +1,184 @@
+"""A plan: which cells are run how often, and running it. Each run is made or found, and observed.
+
+The cells of a plan can be data, `plan.toml` of a paper:
+
+    [[cells]]
+    parts = ["tau"]
+    for = { scheme = "SCHEMES", load = "LOADS", setting = "TAU" }
+    at = { experiment = "ns2" }
+
+Loops (`for`) and cells (`at`) are those of the claims (`sojourn.study.rules`). A table of a loop may have `parts` of
+its own.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Generic, TypeVar
+
+from sojourn import rounds, runner
+from sojourn.backends import SIMULATOR, Backend
+from sojourn.errors import ParamError
+from sojourn.lazy import chained, mapped
+from sojourn.progress import progress_bar
+from sojourn.scenario import Scenario
+from sojourn.store.run import Run
+from sojourn.store.run_store import RunStore
+from sojourn.study.cell import Cell, Observation
+from sojourn.study.claims import reader_of, stored
+from sojourn.study.evidence import Evidence
+from sojourn.study.rules import Vocabulary
+
+E = TypeVar("E")
+#: What runs are repeats of: a cell, or a cell in one of several worlds.
+K = TypeVar("K", bound=Hashable)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Planned(Generic[K]):
+    """One run of a plan, and the cell that it is a repeat of."""
+
+    cell: K
+    scenario: Scenario
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Means:
+    """How a plan is run.
+
+    Attributes
+    ----------
+    workers
+        Number of processes (default: one for each core).
+    progress
+        Word for a progress bar on standard error; `None` shows none.
+    store, dask, backend
+        As `sojourn.runner.run_all` takes them.
+    """
+
+    workers: int | None = None
+    progress: str | None = None
+    store: RunStore | None = None
+    dask: str | None = None
+    backend: Backend = SIMULATOR
+
+
+def repeats(cells: Iterable[tuple[K, Scenario, int]]) -> Sequence[Planned[K]]:
+    """Return the plan of cells, each with its first scenario and how often it is repeated, as a lazy sequence."""
+    return chained([_of_cell(cell, rounds.repeats(scenario, repeat)) for cell, scenario, repeat in cells])
+
+
+@dataclass(frozen=True, kw_only=True)
+class Outcome(Generic[E]):
+    """What came of a plan: the evidence, and how many runs there were."""
+
+    evidence: E
+    runs: int
+
+
+def observed(
+    planned: Sequence[Planned[K]], observe: Callable[[K, Run], Observation], means: Means
+) -> tuple[dict[K, tuple[Observation, ...]], int]:
+    """Run a plan (see `execute`) and return what is kept of each cell's repeats, in its order, and how many runs."""
+    by_cell: dict[K, list[Observation]] = {}
+    runs = execute(planned, lambda cell, run: by_cell.setdefault(cell, []).append(observe(cell, run)), means)
+    return {cell: tuple(each) for cell, each in by_cell.items()}, len(runs)
+
+
+def _of_cell(cell: K, scenarios: Sequence[Scenario]) -> Sequence[Planned[K]]:
+    return mapped(lambda one: Planned(cell=cell, scenario=one), scenarios)
+
+
+def execute(
+    planned: Sequence[Planned[K]],
+    take: Callable[[K, Run], None],
+    means: Means,
+    *,
+    order: Callable[[Planned[K]], Any] | None = None,
+) -> list[Run]:
+    """Run a plan, hand each run with its cell to `take`, and return the runs in the order of the plan.
+
+    Parameters
+    ----------
+    planned
+        The plan.
+    take
+        Called once for each run, when all are there.
+    means
+        How it is run.
+    order
+        Key by which runs are handed over (default: the order of the plan).
+
+    Raises
+    ------
+    ParamError
+        If a value is refused.
+    SojournError
+        If a run fails, or cannot be kept.
+    """
+    runs = runner.run_all(
+        mapped(lambda one: one.scenario, planned),
+        workers=means.workers,
+        describe=means.progress,
+        store=means.store,
+        dask=means.dask,
+        backend=means.backend,
+    )
+    pairs = list(zip(planned, runs, strict=True))
+    if order is not None:
+        pairs.sort(key=lambda pair: order(pair[0]))
+    with progress_bar(len(runs), None if means.progress is None else "reading the runs") as tick:
+        for one, run in pairs:
+            take(one.cell, run)
+            tick()
+    return runs
+
+
+def cells_of(
+    paper: str, vocabulary: Vocabulary, parts: Sequence[str], names: Mapping[str, Any] | None = None
+) -> list[Cell]:
+    """Return the cells that parts of a paper (the name of its folder) need, each once, in the order of the file.
+
+    Parameters
+    ----------
+    paper, vocabulary
+        The paper, and what its claims speak of.
+    parts
+        Of the paper.
+    names
+        What loops may name besides what the file and the claims do.
+    """
+    plain = stored(paper, "plan")
+    reader = reader_of(paper, vocabulary, Evidence(cells={}), {**plain.get("names", {}), **(names or {})})
+    turns = ((one, turn) for one in plain["cells"] for turn in reader.loops(one.get("for", {}), {}))
+    found = (
+        vocabulary.axes(**reader.fields(reader.placed({}, turn), one.get("at", ()), turn))
+        for one, turn in turns
+        if set(turn.get("parts", one.get("parts"))) & set(parts)
+    )
+    return list(dict.fromkeys(found))
+
+
+def missing(cells: Iterable[Cell], lacks: Callable[[Cell], Sequence[str]]) -> list[str]:
+    """Return a sentence for each thing that keeps cells from being run, the most needed first."""
+    cells = list(cells)
+    needs = Counter(thing for cell in cells for thing in lacks(cell))
+    return [f"{count} of {len(cells)} cells need {thing}." for thing, count in needs.most_common()]
+
+
+def runnable(cells: Sequence[Cell], lacks: Callable[[Cell], Sequence[str]], parts: Iterable[str]) -> list[Cell]:
+    """Return the cells of parts of a paper that can be run.
+
+    Raises
+    ------
+    ParamError
+        If there are none.
+    """
+    ready = [cell for cell in cells if not lacks(cell)]
+    if not ready:
+        most = missing(cells, lacks)[0].rstrip(".")
+        message = f"only is {','.join(parts)!r}, but nothing of it can be run yet: {most}"
+        raise ParamError(message)
+    return ready
