@@ -29,8 +29,14 @@ def flow(name: str, direction: str, goodput: float, **more: Any) -> dict[str, An
 def run_of(body: dict[str, Any]) -> Run:
     """Return the run of a record of which so much is there."""
     run = Run(text=json.dumps(body))
-    run.__dict__["_record"] = _value(Record, body)
+    run.__dict__["_record"] = record_of(body)
     return run
+
+
+def record_of(body: dict[str, Any]) -> Record:
+    """Return a record of which so much is there."""
+    made: Record = _value(Record, body)
+    return made
 
 
 def _value(kind: Any, plain: Any) -> Any:

@@ -187,8 +187,9 @@ def test_score_of_a_voice_stream_is_the_e_models() -> None:
 
 
 def test_mean_fetch_time_of_no_fetch_is_none() -> None:
-    assert mean_fetch_s({"fetches": [{"time_s": 1.0}, {"time_s": 2.0}]}) == 1.5
-    assert mean_fetch_s({"fetches": []}) is None
+    some, none = body(1, web=[{"fetches": [{"time_s": 1.0}, {"time_s": 2.0}]}, {"fetches": []}]).web
+    assert mean_fetch_s(some) == 1.5
+    assert mean_fetch_s(none) is None
 
 
 def test_measured_keeps_experiments_apart() -> None:
@@ -214,9 +215,7 @@ def test_measured_keeps_experiments_apart() -> None:
 
 
 def test_a_flow_test_in_which_nothing_arrives_has_no_index() -> None:
-    record = rtt_fairness("10/1", "codel", 1)
-    for flow in record["flows"]:
-        flow["goodput_mbit"] = 0.0
+    record = rtt_fairness("10/1", "codel", 1, share=0.0)
     assert measure({"rtt_fairness": {("10/1", "codel"): [record]}}).jain["10/1"]["codel"] == [None]
 
 

@@ -16,7 +16,7 @@ from sojourn.papers.good_bad_wifi import tables
 from sojourn.papers.good_bad_wifi.exhibits import GALLERY, Material
 from sojourn.papers.good_bad_wifi.measured import Measured, measure
 from sojourn.study import page as pages
-from tests.synthetic_paper import experiments
+from tests.synthetic_paper import experiments, rrul
 from tests.test_report import Links
 
 CLAIMS: tuple[dict[str, Any], ...] = (
@@ -177,10 +177,7 @@ def test_scores_follow_delay_and_loss(found: Measured) -> None:
 
 
 def test_runs_too_short_for_a_steady_level_have_dashes() -> None:
-    record = experiments(n=1)["rrul"]["10/1", "pie"][0]
-    ping = record["series"]["rtt"]["ping"]
-    short = {key: values[:150] for key, values in ping.items()}
-    found = measure({"rrul": {("10/1", "pie"): [{**record, "series": {"rtt": {"ping": short}}}]}})
+    found = measure({"rrul": {("10/1", "pie"): [rrul("10/1", "pie", 1, end_s=25.0)]}})
     assert tables.transient_table(found.transient).rows == (("10/1", "pie", "-", "-", "-", "-", "-"),)
 
 
