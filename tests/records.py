@@ -5,13 +5,15 @@ from __future__ import annotations
 import json
 from functools import cache
 from types import UnionType
-from typing import Any, Union, get_args, get_origin, get_type_hints
+from typing import Any, TypeVar, Union, get_args, get_origin, get_type_hints
 
 from msgspec import NODEFAULT, Struct
 from msgspec.structs import fields
 
 from sojourn.record import Record
 from sojourn.store.run import Run
+
+S = TypeVar("S", bound=Struct)
 
 
 def record(seed: int = 1, **parts: Any) -> dict[str, Any]:
@@ -35,7 +37,12 @@ def run_of(body: dict[str, Any]) -> Run:
 
 def record_of(body: dict[str, Any]) -> Record:
     """Return a record of which so much is there."""
-    made: Record = _value(Record, body)
+    return struct_of(Record, body)
+
+
+def struct_of(kind: type[S], body: dict[str, Any]) -> S:
+    """Return a part of a record of which so much is there."""
+    made: S = _value(kind, body)
     return made
 
 

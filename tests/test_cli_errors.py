@@ -129,6 +129,8 @@ def test_plot_of_a_broken_record_is_refused(cli: Cli, tmp_path: Path) -> None:
     (tmp_path / "run.json").write_text("{")
     assert_one_sentence(cli("plot", "cdf", ".", "--out", "x.svg", status=2), "run.json", "JSON")
     (tmp_path / "index.json").write_text("[]")
+    assert_one_sentence(cli("plot", "cdf", ".", "--out", "x.svg", status=2), "index.json", "list", "object")
+    (tmp_path / "index.json").write_text("{}")
     assert_one_sentence(cli("plot", "cdf", ".", "--out", "x.svg", status=2), "index.json", "sojourn-folder/2")
 
 

@@ -6,6 +6,7 @@ import pytest
 
 from sojourn.papers.good_bad_wifi.measured import Measuring
 from sojourn.stats.fetches import mean_fetch_s, unfinished_s
+from tests.records import record_of
 
 
 def test_a_fetch_is_under_way_since_the_last_one_ended_or_its_interval_did() -> None:
@@ -27,5 +28,7 @@ def test_only_section_7_counts_what_was_cut_off(*, unfinished: bool, mean: float
     client = {"name": "w", "page": "google", "fetches": [{"start_s": 0.0, "time_s": 10.0}]}
     scenario = {"web": [{"name": "v", "interval": "9s"}, {"name": "w", "interval": "1500ms"}]}
     measuring = Measuring(unfinished=unfinished)
-    measuring.add("web", "100/100", "codel", {"scenario": scenario, "web": [client], "cost": {"sim_s": 60.0}})
+    measuring.add(
+        "web", "100/100", "codel", record_of({"scenario": scenario, "web": [client], "cost": {"sim_s": 60.0}})
+    )
     assert measuring.measured().page_s["google"]["100/100", "1 stream"]["codel"] == [pytest.approx(mean)]

@@ -263,8 +263,8 @@ def test_paths_of_different_length_have_series_of_their_own() -> None:
 
 
 def test_probes_that_flent_does_not_know_keep_their_names() -> None:
-    record = json.loads(made().text)
-    record["scenario"]["probes"] += [{"name": "far", "kind": "icmp", "rtt": "50ms"}, {"name": "v", "kind": "poisson"}]
+    record = Run(text=made().text).record
+    record.scenario["probes"] += [{"name": "far", "kind": "icmp", "rtt": "50ms"}, {"name": "v", "kind": "poisson"}]
     assert naming(record).probes["far"] == "Ping (ms) ICMP far (extra)"
     assert "v" not in naming(record).probes
 

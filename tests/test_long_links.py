@@ -5,9 +5,9 @@ from __future__ import annotations
 import dataclasses
 import json
 from pathlib import Path
-from typing import Any
 
 import pytest
+from msgspec import to_builtins
 
 import sojourn
 from sojourn import _native
@@ -15,7 +15,9 @@ from sojourn.backends.linux import LinuxBackend, network_of
 from sojourn.backends.linux.topology import bed
 from sojourn.cli.traffic import describe
 from sojourn.kernel.find import Kernel
+from sojourn.record import Record
 from sojourn.store import metrics
+from sojourn.store.run import Run
 from sojourn.store.run_store import RunStore
 from tests.conftest import Cli
 
@@ -41,10 +43,8 @@ IDLE = sojourn.Scenario(
 )
 
 
-def record_of(scenario: sojourn.Scenario) -> dict[str, Any]:
-    record = json.loads(_native.run(scenario.to_json()))
-    assert isinstance(record, dict)
-    return record
+def record_of(scenario: sojourn.Scenario) -> Record:
+    return Run(text=_native.run(scenario.to_json())).record
 
 
 def test_every_key_goes_to_the_compiled_part_and_back() -> None:
@@ -70,14 +70,14 @@ def test_what_is_not_asked_for_is_not_in_the_canonical_text() -> None:
 def test_a_file_of_nine_segments_takes_a_handshake_and_two_rounds() -> None:
     """RFC 5681 section 3.1: 3 and 6 segments; then half a round trip for the last byte."""
     record = record_of(IDLE)
-    (download,) = record["downloads"]
-    assert [file["fct_ms"] for file in download["files"] if file["fct_ms"]] == pytest.approx(
-        [250] * download["completed"], abs=0.01
-    )
-    assert record["summary"]["fct_ms"] == pytest.approx(250, abs=0.01)
-    writes = record["flows"][0]["writes"]
-    assert (writes["count"], writes["delivered"]) == (34, 33)
-    assert writes["delay_ms"]["median"] == pytest.approx(50, abs=0.01)
+    (download,) = record.downloads or ()
+    times = [file.fct_ms for file in download.files if file.fct_ms]
+    assert times == pytest.approx([250] * download.completed, abs=0.01)
+    assert record.summary.fct_ms == pytest.approx(250, abs=0.01)
+    writes = record.flows[0].writes
+    assert writes is not None
+    assert (writes.count, writes.delivered) == (34, 33)
+    assert writes.delay_ms.median == pytest.approx(50, abs=0.01)
 
 
 def test_the_tables_of_a_run_have_downloads_and_thin_streams() -> None:
@@ -109,9 +109,9 @@ write_interval = "300ms"
     printed = json.loads(ran.stdout)
     (folder,) = [path.parent for path in (tmp_path / "runs").glob("*/run.json")]
     stored = RunStore(tmp_path / "runs").get(folder.name)
-    assert stored.record.downloads == printed["downloads"]
+    assert to_builtins(stored.record.downloads) == printed["downloads"]
     assert len(printed["downloads"][0]["files"]) > 3
-    assert stored.record.flows[0].writes == printed["flows"][0]["writes"]
+    assert to_builtins(stored.record.flows[0].writes) == printed["flows"][0]["writes"]
     assert metrics.metric_of(stored, "fct_ms") == printed["summary"]["fct_ms"] > 150
 
 
@@ -150,21 +150,21 @@ def test_a_wrong_value_is_told_in_one_sentence(field: str, value: object, senten
 def test_the_kernel_takes_as_long_for_a_file_as_the_rounds_say(virtual_kernel: Kernel) -> None:
     """As in the simulator; the kernel's handshake, serialisation and applications take a millisecond at most."""
     scenario = dataclasses.replace(IDLE, edge_rate=None)
-    record = json.loads(LinuxBackend(virtual_kernel).run(scenario.normalized("linux")))
+    record = Run(text=LinuxBackend(virtual_kernel).run(scenario.normalized("linux"))).record
     simulated = record_of(scenario)
-    (ours,), (theirs,) = simulated["downloads"], record["downloads"]
-    assert theirs["completed"] == ours["completed"] > 3
-    assert [file["fct_ms"] for file in theirs["files"] if file["fct_ms"]] == pytest.approx(
-        [250] * theirs["completed"], abs=2.0
-    )
+    (ours,), (theirs,) = simulated.downloads or (), record.downloads or ()
+    assert theirs.completed == ours.completed > 3
+    times = [file.fct_ms for file in theirs.files if file.fct_ms]
+    assert times == pytest.approx([250] * theirs.completed, abs=2.0)
     # One seed, one list of idle times: so the files begin together, but for what they took longer.
-    for mine, yours in zip(ours["files"], theirs["files"], strict=True):
-        assert yours["start_s"] == pytest.approx(mine["start_s"], abs=0.02)
-    writes = record["flows"][0]["writes"]
-    assert (writes["count"], writes["delivered"]) == (34, 33)
-    assert writes["delay_ms"]["median"] == pytest.approx(50, abs=0.5)
-    assert {"utilisation"} <= record["bottleneck"]["up"].keys()
-    assert record["probes"][0]["sojourn_ms"].keys() == {"mean", "max"}
+    for mine, yours in zip(ours.files, theirs.files, strict=True):
+        assert yours.start_s == pytest.approx(mine.start_s, abs=0.02)
+    writes = record.flows[0].writes
+    assert writes is not None
+    assert (writes.count, writes.delivered) == (34, 33)
+    assert writes.delay_ms.median == pytest.approx(50, abs=0.5)
+    assert record.bottleneck["up"].utilisation is not None
+    assert to_builtins(record.probes[0].sojourn_ms).keys() == {"mean", "max"}
 
 
 def test_the_kernel_loses_as_many_packets_as_asked_for(virtual_kernel: Kernel) -> None:

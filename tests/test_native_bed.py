@@ -108,7 +108,7 @@ def test_a_measured_run_is_stored_as_a_simulated_one_is() -> None:
     assert stored.pop("stored")["id"] == "a" * 32
     assert stored == {key: value for key, value in whole.items() if key != "series"}
     assert json.loads(summary) == whole["summary"]
-    assert pl.read_parquet(series).equals(frames.series(whole), null_equal=True)
+    assert pl.read_parquet(series).equals(frames.series(Run(text=json.dumps(whole)).record), null_equal=True)
 
 
 def test_what_a_kernel_does_not_tell_is_a_dash_in_the_table_and_a_null_in_the_frame() -> None:

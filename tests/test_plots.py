@@ -16,6 +16,7 @@ from PIL import Image
 from sojourn import plots
 from sojourn.plots import style
 from sojourn.store import frames, metrics
+from tests.records import record_of
 
 SEVEN = [f"gbw:{name}" for name in ("pfifo_fast", "ared", "pie", "codel", "sfq", "fq_codel", "fq_nocodel")]
 
@@ -95,6 +96,7 @@ def series(offset: float) -> pl.DataFrame:
     """Return the series of a short run with one lost probe."""
     record = {
         "flows": [{"name": "a", "direction": "up"}, {"name": "b", "direction": "down"}],
+        "probes": [{"name": "ping", "kind": "icmp"}],
         "series": {
             "t_s": [0.2 * (k + 1) for k in range(20)],
             "goodput_mbit": {"a": [4.0] * 20, "b": [5.0] * 20},
@@ -103,9 +105,10 @@ def series(offset: float) -> pl.DataFrame:
             "drops": {"up": list(range(20)), "down": [0] * 20},
             "packets": {"up": list(range(20)), "down": [0] * 20},
             "rtt": {"ping": {"t_s": [-1.0, 0.5, 1.5, 2.5], "rtt_ms": [50.0, 52.0 + offset, None, 60.0 + offset]}},
+            "voip": {},
         },
     }
-    return frames.series(record)
+    return frames.series(record_of(record))
 
 
 def test_series_frame_has_its_schema_and_keeps_losses() -> None:

@@ -24,6 +24,7 @@ from sojourn.tune.search import SAMPLERS, Request, propose
 from sojourn.tune.sensitivity import Points, fit, of_settings, sobol_indices
 from sojourn.tune.space import QDISCS, Knob, Space, space
 from tests import optional
+from tests.records import record_of
 
 
 def rural_link(rtt: str = "300ms") -> Link:
@@ -354,7 +355,7 @@ class TestMeasures:
     }
 
     def test_measures_are_those_of_the_direction_under_test(self) -> None:
-        assert measures(self.RECORD, "up") == {
+        assert measures(record_of(self.RECORD), "up") == {
             "utilisation": 0.8,
             "delay": 20.0,
             "delay_p95": 50.0,

@@ -22,6 +22,7 @@ from unittest.mock import patch
 
 import numpy as np
 import pytest
+from msgspec import to_builtins
 
 from sojourn import web_build
 from sojourn.cli.main import main
@@ -274,7 +275,7 @@ def test_a_record_is_that_of_the_run(client: Client, results: Path) -> None:
     run = index.load(results).comparison.cells[0].runs[0]
     found = client.ask(f"/api/run/0/{run.id}").json  # type: ignore[attr-defined]
     assert found["scenario"] == run.record.scenario
-    assert found["summary"] == run.summary
+    assert found["summary"] == to_builtins(run.summary)
     assert "series" not in found
 
 
