@@ -1,6 +1,6 @@
 # Everything one types at Sojourn; each target is a script or a tool one can also run by hand.
 
-.PHONY: demo test test-all bench hostile check fuzz mutants coverage deny miri pages docs wheel deb static quic web
+.PHONY: demo test test-all bench hostile check fuzz mutants coverage deny miri pages docs wheel deb static release quic web
 
 ## demo: set up, then reproduce Fig. 2 of "The Good, the Bad and the WiFi" and judge the claims about it
 demo:
@@ -36,6 +36,11 @@ static:
 ## deb: build the Debian package of the daemon, in out/deb
 deb:
 	@tools/release/deb
+
+## release: cut the changelog, build and check all files of a release in out/release, and set its tag; uploads nothing
+release:
+	@scripts/setup
+	@.venv/bin/python -m tools.release $(ARGS)
 
 ## quic: QUIC of quinn-proto beside TCP in the simulator, and a picture of their windows, in out/quic
 quic:

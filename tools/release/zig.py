@@ -17,7 +17,14 @@ from pathlib import Path
 from tools.release import ROOT, Refused, notices, output, run
 
 TOOLS = ROOT / "out/wheel-tools"
-PACKAGES = ("ziglang==0.17.1", "cargo-zigbuild==0.24.1", "maturin", "wheel==0.48.0", "auditwheel==6.8.2")
+PACKAGES = (
+    "ziglang==0.17.1",
+    "cargo-zigbuild==0.24.1",
+    "maturin",
+    "wheel==0.48.0",
+    "auditwheel==6.8.2",
+    "twine==7.0.0",
+)
 #: By architecture: as `readelf -h` names it.
 MACHINES = {"x86_64": "X86-64", "aarch64": "AArch64"}
 #: The file with the licences of what is linked in.
