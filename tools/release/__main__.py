@@ -61,9 +61,12 @@ def archive(folder: Path, path: Path, moment: int) -> None:
         entry.mode = 0o755 if entry.isdir() else 0o644
         return entry
 
-    with path.open("wb") as file, gzip.GzipFile("", "wb", fileobj=file, mtime=moment) as packed:
-        with tarfile.open(fileobj=packed, mode="w", format=tarfile.PAX_FORMAT) as tar:
-            tar.add(folder, path.name.removesuffix(".tar.gz"), filter=plain)
+    with (
+        path.open("wb") as file,
+        gzip.GzipFile("", "wb", fileobj=file, mtime=moment) as packed,
+        tarfile.open(fileobj=packed, mode="w", format=tarfile.PAX_FORMAT) as tar,
+    ):
+        tar.add(folder, path.name.removesuffix(".tar.gz"), filter=plain)
 
 
 def crates() -> list[str]:
