@@ -14,7 +14,7 @@ from matplotlib.text import Text
 from PIL import Image
 
 from sojourn import plots
-from sojourn.plots import style
+from sojourn.plots import style, two_kernels
 from sojourn.store import frames, metrics
 from tests.records import record_of
 
@@ -204,3 +204,11 @@ def test_drawing_changes_no_global_setting() -> None:
     before = dict(mpl.rcParams)
     plots.to_bytes(plots.rtt_cdf({"codel": series(0)}), "svg")
     assert dict(mpl.rcParams) == before
+
+
+def test_a_long_title_leaves_room_for_the_panels() -> None:
+    """Matplotlib warns where it has no room left, and a warning is an error here."""
+    panel = two_kernels.Panel(title="goodput\n" + "fq_codel limit 10240 " * 9, unit="ms", first=[1.0], second=[2.0])
+    figure = two_kernels.paired([panel, panel], ("6.1", "7.3"), title="rrul")
+    figure.savefig(BytesIO())
+    assert figure.axes[0].get_position().width > 0.25

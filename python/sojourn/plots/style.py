@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from textwrap import fill
 from typing import Any
 from zlib import crc32
 
@@ -118,6 +119,11 @@ def line_handles(labels: list[str]) -> list[Line2D]:
         Line2D([], [], color=colour[label], linestyle=dash[label], linewidth=2.5, label=names[label])
         for label in labels
     ]
+
+
+def wrapped(text: str, width: int) -> str:
+    """Return a title in lines of at most `width` characters, no more than three for each of its own lines."""
+    return "\n".join(fill(line, width, max_lines=3, placeholder=" …") for line in text.splitlines())
 
 
 def short_names(labels: list[str]) -> dict[str, str]:

@@ -67,7 +67,7 @@ def paired(panels: Sequence[Panel], kernels: tuple[str, str], *, title: str = ""
         axes = figure.subplots(down, across, squeeze=False).ravel()
         for axis, panel in zip(axes, panels, strict=False):
             pairs = [(a, b) for a, b in zip(panel.first, panel.second, strict=True) if a is not None and b is not None]
-            axis.set_title(panel.title, fontsize=9.5)
+            axis.set_title(style.wrapped(panel.title, 34), fontsize=9.5)
             if not pairs:
                 say_no_data(axis)
                 continue
@@ -115,7 +115,7 @@ def rtt(frames: tuple[pl.DataFrame, pl.DataFrame], names: tuple[str, str], *, ti
         axis.set_ylabel("Share of probes not above")
         axis.legend(loc="lower right")
         if title:
-            axis.set_title(title)
+            axis.set_title(style.wrapped(title, 90))
     return figure
 
 
