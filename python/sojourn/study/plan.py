@@ -79,11 +79,17 @@ class Outcome(Generic[E]):
 
 
 def observed(
-    planned: Sequence[Planned[K]], observe: Callable[[K, Run], Observation], means: Means
+    planned: Sequence[Planned[K]],
+    observe: Callable[[K, Run], Observation],
+    means: Means,
+    *,
+    order: Callable[[Planned[K]], Any] | None = None,
 ) -> tuple[dict[K, tuple[Observation, ...]], int]:
     """Run a plan (see `execute`) and return what is kept of each cell's repeats, in its order, and how many runs."""
     by_cell: dict[K, list[Observation]] = {}
-    runs = execute(planned, lambda cell, run: by_cell.setdefault(cell, []).append(observe(cell, run)), means)
+    runs = execute(
+        planned, lambda cell, run: by_cell.setdefault(cell, []).append(observe(cell, run)), means, order=order
+    )
     return {cell: tuple(each) for cell, each in by_cell.items()}, len(runs)
 
 

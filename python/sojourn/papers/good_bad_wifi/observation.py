@@ -17,9 +17,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sojourn.errors import SojournError
-from sojourn.record import FlowRecord, ProbeSeries, Record, SeriesRecord, WebRecord
+from sojourn.record import FlowRecord, ProbeSeries, Record, SeriesRecord
 from sojourn.schema import required
 from sojourn.stats.fetches import unfinished_s
+from sojourn.stats.mos import mos_of_stream
 from sojourn.store.run import Run
 from sojourn.study.cell import Observation
 from sojourn.units import bits_per_s, seconds
@@ -34,10 +35,10 @@ START_S = 25.0
 #: The curve that is kept of the latency, in bins of this length, and from when it counts as steady (s).
 BIN_S, CURVE_S, SETTLED_FROM_S = 0.2, 60.0, 30.0
 BINS = round(CURVE_S / BIN_S)
+#: As many bins before the flows start are those of `LEAD` of the plan (s).
+BINS_BEFORE = round(5.0 / BIN_S)
 #: A flow's early time, in which it grows its window for the first time (s).
 EARLY_S = 30.0
-
-#: How each unit of a rate is spelled in a canonical scenario, in bit/s.
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -135,16 +136,20 @@ class VoiceObservation:
         Time between two packets.
     sent, lost
         Packets sent in the measured window, and those of them that were lost.
+    mos
+        Its mean opinion score, if it has one.
     t_s
         End of each bin in which packets arrived.
     delay_ms, most_ms
-        Induced one-way delay of the packets sent in that bin: mean and largest (the base delay is taken off).
+        Induced one-way delay of the packets sent in that bin, mean and largest: the delay less that of the empty path,
+        as induced latency is the round-trip time less that of the empty path (seed 000 section 5.1).
     """
 
     name: str
     frame_ms: float
     sent: int
     lost: int
+    mos: float | None
     t_s: Array
     delay_ms: Array
     most_ms: Array
@@ -172,7 +177,7 @@ class PageObservation:
     """
 
     page: str
-    time_s: Array
+    time_s: NDArray[np.float64]
     unfinished_s: float
     syns: Array
     look_ups: Array
@@ -211,9 +216,9 @@ def observe(run: Run) -> Observation:
         The (probe, flow) pairs that share a queue.
     before_ms
         Mean round-trip time before the flows start.
-    curve_ms
-        Mean round-trip time of all probes in each bin of `BIN_S` of the first `CURVE_S`; not a number where none was
-        answered.
+    lead_ms, curve_ms
+        Mean round-trip time of all probes in each bin of `BIN_S` before the flows start, and of the first `CURVE_S`;
+        not a number where none was answered.
     settled_ms
         Mean round-trip time from `SETTLED_FROM_S` to `CURVE_S`; `None` if the run ends before.
     voice
@@ -225,7 +230,7 @@ def observe(run: Run) -> Observation:
     duration_s = float(record.cost.sim_s)
     mss = record.scenario.get("tcp", {}).get("mss")
     series = record.series
-    before, curve, settled = _round_trips(series.rtt)
+    before, (lead, curve), settled = _round_trips(series.rtt)
     summary = record.summary
     return Observation(
         seed=int(record.seed),
@@ -239,6 +244,7 @@ def observe(run: Run) -> Observation:
         probe_mbit=_probe_mbit(record, duration_s),
         collisions=tuple(_collisions(record)),
         before_ms=before,
+        lead_ms=lead,
         curve_ms=curve,
         settled_ms=settled,
         voice=_voice(record),
@@ -326,22 +332,23 @@ def _probe_mbit(record: Record, duration_s: float) -> float | None:
     return float(sum(sizes[probe.name] * probe.sent for probe in record.probes)) * 8 / duration_s / 1e6
 
 
-def _round_trips(probes: Mapping[str, ProbeSeries]) -> tuple[float | None, Array, float | None]:
-    """Return the mean before the flows start, the curve, and the mean once it is steady."""
+def _round_trips(probes: Mapping[str, ProbeSeries]) -> tuple[float | None, list[Array], float | None]:
+    """Return the mean before the flows start, the curve before and after, and the mean once it is steady."""
     times = [np.asarray(probe.t_s, dtype=float) for probe in probes.values()]
     trips = [np.asarray(probe.rtt_ms, dtype=float) for probe in probes.values()]
-    if not times:
-        return None, np.full(BINS, np.nan, dtype=np.float32), None
-    time, trip = np.concatenate(times), np.concatenate(trips)
+    time, trip = (np.concatenate([np.zeros(0), *each]) for each in (times, trips))
     answered = ~np.isnan(trip)
     time, trip = time[answered], trip[answered]
-    within = (time >= 0) & (time < CURVE_S)
-    place = np.minimum((time[within] / BIN_S).astype(int), BINS - 1)
-    count = np.bincount(place, minlength=BINS)
-    total = np.bincount(place, weights=trip[within], minlength=BINS)
-    curve = np.full(BINS, np.nan)
+    place = np.floor(time / BIN_S).astype(int) + BINS_BEFORE
+    within = (place >= 0) & (time < CURVE_S)
+    bins = BINS_BEFORE + BINS
+    place = np.minimum(place[within], bins - 1)
+    count = np.bincount(place, minlength=bins)
+    total = np.bincount(place, weights=trip[within], minlength=bins)
+    curve = np.full(bins, np.nan)
     np.divide(total, count, out=curve, where=count > 0)
-    return _mean(trip[time < 0]), curve.astype(np.float32), _mean(trip[within & (time >= SETTLED_FROM_S)])
+    parts = np.split(curve.astype(np.float32), [BINS_BEFORE])
+    return _mean(trip[time < 0]), parts, _mean(trip[within & (time >= SETTLED_FROM_S)])
 
 
 def _mean(values: NDArray[np.float64]) -> float | None:
@@ -361,29 +368,25 @@ def _voice(record: Record) -> VoiceObservation | None:
         frame_ms=required(found.frame_ms, "frame_ms"),
         sent=int(found.sent),
         lost=int(found.lost),
+        mos=mos_of_stream(found),
         t_s=time[arrived].astype(np.float32),
         delay_ms=(delay[arrived] - base).astype(np.float32),
         most_ms=(most[arrived] - base).astype(np.float32),
     )
 
 
-def page_unfinished_s(record: Record, client: WebRecord) -> float:
-    """Return how long the fetch of a web client that was under way at the end of the run had taken (s)."""
-    (client_settings,) = (one for one in record.scenario["web"] if one["name"] == client.name)
-    starts, times = [fetch.start_s for fetch in client.fetches], [fetch.time_s for fetch in client.fetches]
-    interval, end = seconds(client_settings["interval"]), record.cost.sim_s
-    return unfinished_s(starts, times, interval=interval, end=end)
-
-
 def _pages(record: Record) -> PageObservation | None:
-    clients = record.web
-    if not clients:
+    if not record.web:
         return None
-    fetches = clients[0].fetches
+    client = record.web[0]
+    (settings,) = (one for one in record.scenario["web"] if one["name"] == client.name)
+    fetches = client.fetches
+    starts, times = [fetch.start_s for fetch in fetches], [fetch.time_s for fetch in fetches]
+    interval, end = seconds(settings["interval"]), record.cost.sim_s
     return PageObservation(
-        page=clients[0].page,
-        unfinished_s=page_unfinished_s(record, clients[0]),
-        time_s=np.asarray([fetch.time_s for fetch in fetches], dtype=np.float32),
+        page=client.page,
+        unfinished_s=unfinished_s(starts, times, interval=interval, end=end),
+        time_s=np.asarray(times, dtype=np.float64),
         syns=np.asarray([int(fetch.syn_retransmitted) for fetch in fetches], dtype=np.float32),
         look_ups=np.asarray([int(fetch.dns_retried) for fetch in fetches], dtype=np.float32),
     )

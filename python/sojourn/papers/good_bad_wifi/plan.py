@@ -43,9 +43,8 @@ from sojourn.papers.good_bad_wifi.evidence import (
     WEB_RRUL,
     Collision,
     Evidence,
-    Gathering,
 )
-from sojourn.papers.good_bad_wifi.measured import Measured, Measuring
+from sojourn.papers.good_bad_wifi.observation import observe
 from sojourn.papers.good_bad_wifi.section7 import (
     SHALLOW,
     SLOW_LINKS,
@@ -58,12 +57,11 @@ from sojourn.papers.good_bad_wifi.section7 import (
     in_pair,
 )
 from sojourn.scenario import Scenario, Tcp
-from sojourn.store.cell import Cell as Repeats
 from sojourn.store.cell import gather
 from sojourn.store.comparison import Comparison
 from sojourn.store.run import Run
 from sojourn.study import plan as plans
-from sojourn.study.cell import Cell
+from sojourn.study.cell import Cell, Observation
 from sojourn.study.paper import Profile
 from sojourn.study.plan import Means
 
@@ -117,27 +115,7 @@ WIFI_PART = "wifi"
 Planned = plans.Planned[Cell]
 
 
-@dataclass(frozen=True, kw_only=True)
-class Outcome:
-    """What came of the plan.
-
-    Attributes
-    ----------
-    comparison
-        The RRUL runs; without cells if there are none.
-    evidence
-        What the claims are judged by.
-    measured, over_wifi
-        The numbers behind figures and tables, of the wired links and of section 7.
-    runs
-        How many.
-    """
-
-    comparison: Comparison
-    evidence: Evidence
-    measured: Measured
-    over_wifi: Measured
-    runs: int
+Outcome = plans.Outcome[Evidence]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -215,60 +193,30 @@ def plan(bed: Bed) -> Sequence[Planned]:
 
 
 def reproduce(bed: Bed, means: Means) -> Outcome:
-    """Run the plan; see `sojourn.study.plan.execute`."""
-    planned = plan(bed)
-    gathering, measuring, wireless = Gathering(), Measuring(), Measuring(unfinished=True)
+    """Run the plan, and look for collisions; see `sojourn.study.plan.observed`."""
+    rrul: list[tuple[Cell, Run]] = []
 
-    def take(cell: Cell, run: Run) -> None:
-        gathering.add(cell, run)
-        if shown(cell):
-            name, _, _ = cell.experiment.partition(":")
-            measuring.add(name, cell.link, cell.qdisc, run.record)
-        elif shown_over_wifi(cell):
-            name, _, _ = cell.experiment.partition(":")
-            wireless.add(OVER_WIFI[name], cell.link, cell.qdisc, run.record)
+    def take(cell: Cell, run: Run) -> Observation:
+        if (cell.experiment, cell.cc) == (RRUL, "cubic"):
+            rrul.append((cell, run))
+        return observe(run)
 
-    runs = plans.execute(planned, take, means, order=_order)
-    evidence = gathering.evidence()
+    cells, runs = plans.observed(plan(bed), take, means, order=_order)
     collisions: dict[tuple[str, str], Collision] = {}
     for experiment, qdisc in COLLIDING:
-        if AXES(experiment, "10/1", qdisc) in evidence.cells:
+        if repeats := cells.get(AXES(experiment, "10/1", qdisc)):
             scenario = bed.scenario(experiment, "10/1", qdisc)
-            found = find_collision(
-                evidence.of(AXES(experiment, "10/1", qdisc)), scenario, voice=experiment == VOIP_RRUL
-            )
+            found = find_collision(repeats, scenario, voice=experiment == VOIP_RRUL)
             if found is not None:
                 collisions[experiment, qdisc] = found
-    rrul = [(one.cell, run) for one, run in zip(planned, runs, strict=True) if shown(one.cell, RRUL)]
-    rrul.sort(key=lambda pair: (LINKS.index(pair[0].link), DISCIPLINES.index(pair[0].qdisc), pair[1].seed))
-    cells = gather([(cell.link, cell.qdisc) for cell, _ in rrul], [run for _, run in rrul])
-    return Outcome(
-        comparison=Comparison(
-            experiment=RRUL,
-            cells=tuple(Repeats(link=cell.link, qdisc=preset(cell.qdisc), runs=cell.runs) for cell in cells),
-        ),
-        evidence=gathering.evidence(collisions),
-        measured=measuring.measured(),
-        over_wifi=wireless.measured(),
-        runs=len(runs),
-    )
+    shown = gather([(cell.link, preset(cell.qdisc)) for cell, _ in rrul], [run for _, run in rrul])
+    comparison = Comparison(experiment=RRUL, cells=shown)
+    return Outcome(evidence=Evidence(cells=cells, collisions=collisions, comparison=comparison), runs=runs)
 
 
 def preset(qdisc: str) -> str:
     """Return the preset of a discipline of Table 1."""
     return f"gbw:{qdisc}"
-
-
-def shown(cell: Cell, experiment: str | None = None) -> bool:
-    """Return whether a cell is part of the figures (not an ablation, and with CUBIC)."""
-    name, _, page = cell.experiment.partition(":")
-    known = {name for names in EXPERIMENTS.values() for name in names} - OVER_WIFI.keys()
-    return name in known and page in ("", *PAGES) and cell.cc == "cubic" and experiment in (None, name)
-
-
-def shown_over_wifi(cell: Cell) -> bool:
-    """Return whether a cell is part of the figures of section 7, which has the fast link only."""
-    return cell.experiment.partition(":")[0] in OVER_WIFI and cell.link not in SLOW_LINKS
 
 
 def _averaged(scenario: Scenario, avpkt: int) -> Scenario:

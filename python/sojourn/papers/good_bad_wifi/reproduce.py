@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -13,11 +12,10 @@ from sojourn.papers.good_bad_wifi.plan import Bed, Outcome, plan, reproduce
 from sojourn.store.cell import links
 from sojourn.store.index import Results, write_index
 from sojourn.study.claims import Claim
-from sojourn.study.reproduction import Reproduction, Request
+from sojourn.study.reproduction import Reproduction, Request, gallery
 
 if TYPE_CHECKING:
     from sojourn.report import PaperReport
-    from sojourn.report.exhibit import Exhibit
     from sojourn.store.folder import ResultFolder
 
 
@@ -33,7 +31,7 @@ def reproduction(request: Request) -> Reproduction[Outcome]:
         run=partial(reproduce, bed),
         judge=lambda claims, outcome: JUDGES.judge(claims, outcome.evidence),
         beside=_with_other_pairs,
-        exhibits=lambda outcome, _claims, _judged: _exhibits(bed, outcome),
+        exhibits=gallery("good_bad_wifi", bed.parts),
         facts=lambda _judged: {"TCP": f"{bed.tcp}, CUBIC"},
         paper=request.paper if fair else replace(request.paper, repeats="{repeat} of each cell", long=""),
         keep=_keep,
@@ -49,17 +47,10 @@ def _with_other_pairs(
     return pairs.in_other_pairs(outcome.evidence, claims)
 
 
-def _exhibits(bed: Bed, outcome: Outcome) -> Iterable[Exhibit]:
-    from sojourn.papers.good_bad_wifi.exhibits import GALLERY, Material
-
-    material = Material(measured=outcome.measured, over_wifi=outcome.over_wifi, evidence=outcome.evidence)
-    return GALLERY.exhibits(material, bed.parts)
-
-
 def _keep(folder: ResultFolder, shown: PaperReport, outcome: Outcome) -> None:
     from sojourn import report
 
-    comparison = outcome.comparison
+    comparison = outcome.evidence.comparison
     if not comparison.cells:
         return
     folder.write_frame("runs.parquet", comparison.runs)
@@ -78,7 +69,7 @@ def _keep(folder: ResultFolder, shown: PaperReport, outcome: Outcome) -> None:
 def _begin(outcome: Outcome) -> list[str]:
     from sojourn import report
 
-    comparison = outcome.comparison
+    comparison = outcome.evidence.comparison
     return [
         f"{link} Mbit/s (down/up)\n{tables.text(report.headers(), report.table_rows(comparison, link))}"
         for link in links(comparison.cells)
