@@ -24,7 +24,7 @@ from sojourn.papers.good_bad_wifi.evidence import AXES, DISCIPLINES, FIFO, VOIP_
 from sojourn.papers.good_bad_wifi.exhibits import GALLERY
 from sojourn.papers.good_bad_wifi.judges import JUDGES
 from sojourn.papers.good_bad_wifi.observation import observe
-from sojourn.papers.good_bad_wifi.plan import Bed, plan
+from sojourn.papers.good_bad_wifi.plan import WiredBed, plan
 from sojourn.papers.good_bad_wifi.section7 import TABLE_3, WIFI_RRUL, WIFI_VOIP_RRUL, in_pair, of_pair
 from sojourn.study import worlds
 from sojourn.study.claims import load
@@ -32,7 +32,9 @@ from sojourn.study.paper import Profile
 from tests.studies import STUDIES
 
 STUDY = STUDIES["good_bad_wifi"]
-BED = Bed(profile=Profile(duration="20s", long_duration="20s", repeat=2, other_repeat=1), parts=("wifi",))
+BED = WiredBed(
+    profile=Profile(duration="20s", long_duration="20s", repeat=2, other_repeat=1), parts=("wifi",), whole=False
+)
 EVEN_PICTURE = {"up": 45.0, "down": 50.0}
 
 

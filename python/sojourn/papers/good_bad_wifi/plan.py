@@ -6,7 +6,7 @@ import dataclasses
 import itertools
 import json
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -57,13 +57,11 @@ from sojourn.papers.good_bad_wifi.section7 import (
     in_pair,
 )
 from sojourn.scenario import Scenario, Tcp
-from sojourn.store.cell import gather
+from sojourn.store.cell import Cell as Repeats
 from sojourn.store.comparison import Comparison
 from sojourn.store.run import Run
-from sojourn.study import plan as plans
 from sojourn.study.cell import Cell, Observation
-from sojourn.study.paper import Profile
-from sojourn.study.plan import Means
+from sojourn.study.plan import Bed, Planned, repeats
 
 #: The figure of each link.
 FIGURES = {"100/100": "fig2a", "10/10": "fig2b", "10/1": "fig2c"}
@@ -112,26 +110,14 @@ CLAIMS = {
 WIFI_PART = "wifi"
 
 
-Planned = plans.Planned[Cell]
-
-
-Outcome = plans.Outcome[Evidence]
-
-
-@dataclass(frozen=True, kw_only=True)
-class Bed:
-    """What all runs share.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WiredBed(Bed):
+    """What all runs share; the paper's kernel was `"linux-3.14"`.
 
     Attributes
     ----------
-    profile
-        How much is run.
-    parts
-        Of the paper; `None` for all.
-    seed
-        Of the first repeat.
-    tcp
-        Whose loss recovery the flows have: the paper's kernel was `"linux-3.14"`.
+    whole
+        Whether all parts of the paper are asked for: then there are also cells that no part needs alone.
     spared
         Whether that is run that only the simulator can: an ablation, in which no bare acknowledgement is lost, and
         section 7.
@@ -145,9 +131,8 @@ class Bed:
         Which connections of a page look up the server's name: each, or with `"page"` the first.
     """
 
-    profile: Profile
-    parts: tuple[str, ...] | None = None
-    seed: int = 1
+    parts: tuple[str, ...] = tuple(EXPERIMENTS)
+    whole: bool = True
     tcp: str = "linux-3.14"
     spared: bool = True
     other_pairs: bool = True
@@ -184,34 +169,46 @@ class Bed:
         )
 
 
-def plan(bed: Bed) -> Sequence[Planned]:
+def plan(bed: WiredBed) -> Sequence[Planned[Cell]]:
     """Return all runs but the searches for collisions, the costliest first."""
-    everything = [part for part in EXPERIMENTS if bed.spared or part != WIFI_PART]
-    parts = everything if bed.parts is None else bed.parts
-    experiments = {name for part in parts for name in EXPERIMENTS[part]}
-    return plans.repeats(sorted(_cells(bed, experiments), key=lambda one: -_cost(one[0])))
+    experiments = {name for part in bed.parts for name in EXPERIMENTS[part]}
+    return repeats(sorted(_cells(bed, experiments), key=lambda one: -_cost(one[0])))
 
 
-def reproduce(bed: Bed, means: Means) -> Outcome:
-    """Run the plan, and look for collisions; see `sojourn.study.plan.observed`."""
-    rrul: list[tuple[Cell, Run]] = []
+class Gathering:
+    """What is kept of runs as they come: of all what was observed, and the RRUL runs with CUBIC themselves."""
 
-    def take(cell: Cell, run: Run) -> Observation:
+    def __init__(self, bed: WiredBed) -> None:
+        self._bed = bed
+        self._rrul: dict[Cell, list[Run]] = {}
+
+    def observe(self, cell: Cell, run: Run) -> Observation:
+        """Return what is observed of a run."""
         if (cell.experiment, cell.cc) == (RRUL, "cubic"):
-            rrul.append((cell, run))
+            self._rrul.setdefault(cell, []).append(run)
         return observe(run)
 
-    cells, runs = plans.observed(plan(bed), take, means, order=_order)
-    collisions: dict[tuple[str, str], Collision] = {}
-    for experiment, qdisc in COLLIDING:
-        if repeats := cells.get(AXES(experiment, "10/1", qdisc)):
-            scenario = bed.scenario(experiment, "10/1", qdisc)
-            found = find_collision(repeats, scenario, voice=experiment == VOIP_RRUL)
-            if found is not None:
-                collisions[experiment, qdisc] = found
-    shown = gather([(cell.link, preset(cell.qdisc)) for cell, _ in rrul], [run for _, run in rrul])
-    comparison = Comparison(experiment=RRUL, cells=shown)
-    return Outcome(evidence=Evidence(cells=cells, collisions=collisions, comparison=comparison), runs=runs)
+    def evidence(self, found: Mapping[Cell, tuple[Observation, ...]]) -> Evidence:
+        """Return what the claims are judged by; collisions are looked for."""
+        collisions = {
+            (experiment, qdisc): collision
+            for experiment, qdisc in COLLIDING
+            if (runs := found.get(AXES(experiment, "10/1", qdisc)))
+            and (collision := self._collision(experiment, qdisc, runs)) is not None
+        }
+        cells = tuple(
+            Repeats(link=cell.link, qdisc=preset(cell.qdisc), runs=tuple(self._rrul[cell]))
+            for cell in sorted(self._rrul, key=_order)
+        )
+        return Evidence(
+            cells={cell: found[cell] for cell in sorted(found, key=_order)},
+            collisions=collisions,
+            comparison=Comparison(experiment=RRUL, cells=cells),
+        )
+
+    def _collision(self, experiment: str, qdisc: str, runs: tuple[Observation, ...]) -> Collision | None:
+        scenario = self._bed.scenario(experiment, "10/1", qdisc)
+        return find_collision(runs, scenario, voice=experiment == VOIP_RRUL)
 
 
 def preset(qdisc: str) -> str:
@@ -227,7 +224,7 @@ def _averaged(scenario: Scenario, avpkt: int) -> Scenario:
     return dataclasses.replace(scenario, qdisc_up=up, qdisc_down=down)
 
 
-def _cells(bed: Bed, experiments: Iterable[str]) -> Iterator[tuple[Cell, Scenario, int]]:
+def _cells(bed: WiredBed, experiments: Iterable[str]) -> Iterator[tuple[Cell, Scenario, int]]:
     """Yield every cell with its first scenario and how often it is repeated."""
     repeat, other = bed.profile.repeat, bed.profile.other_repeat
     experiments = set(experiments)
@@ -237,7 +234,7 @@ def _cells(bed: Bed, experiments: Iterable[str]) -> Iterator[tuple[Cell, Scenari
                 if name in experiments:
                     yield AXES(name, link, qdisc), bed.scenario(name, link, qdisc), repeat
             for name in (RRUL, RTT_FAIRNESS):
-                if name in experiments and other and (bed.parts is None or name == RTT_FAIRNESS):
+                if name in experiments and other and (bed.whole or name == RTT_FAIRNESS):
                     yield AXES(name, link, qdisc, "reno"), bed.scenario(name, link, qdisc, cc="reno"), other
             for page in PAGES:
                 for name in (WEB, WEB_RRUL, WEB_IDLE):
@@ -248,12 +245,12 @@ def _cells(bed: Bed, experiments: Iterable[str]) -> Iterator[tuple[Cell, Scenari
         yield from _over_wifi(bed)
 
 
-def _ablations(bed: Bed, experiments: set[str]) -> Iterator[tuple[Cell, Scenario, int]]:
+def _ablations(bed: WiredBed, experiments: set[str]) -> Iterator[tuple[Cell, Scenario, int]]:
     repeat, other = bed.profile.repeat, bed.profile.other_repeat
-    if bed.spared and (bed.parts is None or "rrul" in bed.parts):
+    if bed.spared and "rrul" in bed.parts:
         spared = dataclasses.replace(bed.scenario(RRUL, "10/1", FIFO), spare_acks=True)
         yield AXES(SPARED, "10/1", FIFO), spared, repeat
-    if bed.parts is None:
+    if bed.whole:
         short = bed.scenario(RRUL, "100/100", FIFO)
         short = dataclasses.replace(short, qdisc_up="pfifo limit 127", qdisc_down="pfifo limit 127")
         yield AXES(SHORT_FIFO, "100/100", FIFO), short, repeat
@@ -268,7 +265,7 @@ def _ablations(bed: Bed, experiments: set[str]) -> Iterator[tuple[Cell, Scenario
             yield AXES(LARGE_OBJECTS, "10/10", qdisc), dataclasses.replace(large, web=web), repeat
 
 
-def _over_wifi(bed: Bed) -> Iterator[tuple[Cell, Scenario, int]]:
+def _over_wifi(bed: WiredBed) -> Iterator[tuple[Cell, Scenario, int]]:
     """Yield the cells of section 7; those of other pairs of devices only if the part is named: they are the most."""
     repeat = bed.profile.repeat
     for cell, scenario in _with_pair(bed, UNEVEN):
@@ -279,7 +276,7 @@ def _over_wifi(bed: Bed) -> Iterator[tuple[Cell, Scenario, int]]:
     for pair in (STRONG_POINT, STRONG_LAPTOP):
         scenario = over_wifi(bed.scenario(RRUL, "100/100", FIFO), pair)
         yield AXES(in_pair(pair.name, WIFI_RRUL), "100/100", FIFO), scenario, repeat
-    if bed.parts is None or not bed.other_pairs:
+    if bed.whole or not bed.other_pairs:
         return
     for pair in JUDGED[1:]:
         for cell, scenario in _with_pair(bed, pair):
@@ -290,7 +287,7 @@ def _over_wifi(bed: Bed) -> Iterator[tuple[Cell, Scenario, int]]:
             yield AXES(in_pair(pair.name, WIFI_VOIP_RRUL), "100/100", qdisc), scenario, repeat
 
 
-def _with_pair(bed: Bed, pair: Pair) -> Iterator[tuple[Cell, Scenario]]:
+def _with_pair(bed: WiredBed, pair: Pair) -> Iterator[tuple[Cell, Scenario]]:
     """Yield what the claims need of one pair of devices."""
     for qdisc in DISCIPLINES:
         for name in (WIFI_RRUL, WIFI_VOIP, WIFI_VOIP_RRUL):
@@ -304,10 +301,9 @@ def _with_pair(bed: Bed, pair: Pair) -> Iterator[tuple[Cell, Scenario]]:
         yield AXES(SHALLOW, "100/100", qdisc), over_wifi(bed.scenario(RRUL, "100/100", qdisc), pair.shallow())
 
 
-def _order(one: Planned) -> tuple[Any, ...]:
-    """Return what puts runs into the order of the paper, whatever order they were made in."""
-    cell = one.cell
-    return (cell.experiment, LINKS.index(cell.link), DISCIPLINES.index(cell.qdisc), cell.cc, one.scenario.seed)
+def _order(cell: Cell) -> tuple[Any, ...]:
+    """Return what puts cells into the order of the paper, whatever order they were run in."""
+    return (cell.experiment, LINKS.index(cell.link), DISCIPLINES.index(cell.qdisc), cell.cc)
 
 
 def _cost(cell: Cell) -> float:
