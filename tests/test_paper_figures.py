@@ -20,6 +20,7 @@ from sojourn.plots import good_bad_wifi, style
 from sojourn.plots.panels import in_order, spread
 from sojourn.store import metrics
 from sojourn.study.cell import Observation
+from tests.makers import comparison
 from tests.records import run_of
 from tests.studies import STUDIES
 from tests.synthetic import DEFAULTS, record
@@ -30,7 +31,7 @@ VOICE = {"delay": 20.0, "loss": 1.0, "tail": 1.0, "tail_from": 0.0, "most": 0.0}
 
 @pytest.fixture(scope="module")
 def found() -> Evidence:
-    evidence: Evidence = STUDY.world()
+    evidence: Evidence = dataclasses.replace(STUDY.world(), comparison=comparison(STUDY))
     return evidence
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import dataclasses
 import io
 import re
 import tomllib
@@ -17,6 +18,7 @@ from sojourn.papers.good_bad_wifi.evidence import Evidence
 from sojourn.papers.good_bad_wifi.exhibits import GALLERY, losses, scores, transients
 from sojourn.stats.transient import STEADY_S, course
 from sojourn.study import page as pages
+from tests.makers import comparison
 from tests.studies import STUDIES
 from tests.test_report import Links
 
@@ -48,7 +50,8 @@ CLAIMS: tuple[dict[str, Any], ...] = (
 
 @pytest.fixture(scope="module")
 def found() -> Evidence:
-    evidence: Evidence = STUDIES["good_bad_wifi"].world()
+    study = STUDIES["good_bad_wifi"]
+    evidence: Evidence = dataclasses.replace(study.world(), comparison=comparison(study))
     return evidence
 
 

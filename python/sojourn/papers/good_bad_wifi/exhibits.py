@@ -29,11 +29,12 @@ from sojourn.papers.good_bad_wifi.evidence import (
     Evidence,
 )
 from sojourn.papers.good_bad_wifi.judges import JUDGES
-from sojourn.papers.good_bad_wifi.observation import BIN_S, BINS, BINS_BEFORE, VoiceObservation
+from sojourn.papers.good_bad_wifi.observation import VoiceObservation
 from sojourn.papers.good_bad_wifi.quantities import flow_of, whole_fetch
 from sojourn.papers.good_bad_wifi.section7 import FAST_LINK
 from sojourn.plots.panels import LOADS
-from sojourn.stats import Course, jain
+from sojourn.stats import Course, course, jain
+from sojourn.stats.transient import STEADY_S
 from sojourn.store import metrics
 from sojourn.study.cell import Observation
 from sojourn.study.exhibits import Gallery
@@ -150,14 +151,12 @@ def indices(evidence: Evidence) -> dict[str, dict[str, Numbers]]:
 
 
 def transients(evidence: Evidence) -> dict[str, dict[str, Course]]:
-    """Return the courses of the start-ups: Fig. 7."""
-
-    def of(runs: Runs) -> Course:
-        middles = (np.arange(-BINS_BEFORE, BINS, dtype=np.float64) + 0.5) * BIN_S
-        rows = np.array([np.concatenate([run.lead_ms, run.curve_ms]) for run in runs], dtype=np.float64)
-        return Course(t_s=middles, runs_ms=rows)
-
-    return by_link(evidence, RRUL, of)
+    """Return the courses of the start-ups, of the records that the comparison keeps: Fig. 7."""
+    found: dict[str, dict[str, Course]] = {}
+    for cell in evidence.comparison.cells:
+        runs = [{name: (one.t_s, one.rtt_ms) for name, one in run.record.series.rtt.items()} for run in cell.runs]
+        found.setdefault(cell.link, {})[cell.qdisc.removeprefix("gbw:")] = course(runs, end_s=STEADY_S[1])
+    return found
 
 
 GALLERY = Gallery(

@@ -35,8 +35,6 @@ START_S = 25.0
 #: The curve that is kept of the latency, in bins of this length, and from when it counts as steady (s).
 BIN_S, CURVE_S, SETTLED_FROM_S = 0.2, 60.0, 30.0
 BINS = round(CURVE_S / BIN_S)
-#: As many bins before the flows start are those of `LEAD` of the plan (s).
-BINS_BEFORE = round(5.0 / BIN_S)
 #: A flow's early time, in which it grows its window for the first time (s).
 EARLY_S = 30.0
 
@@ -216,9 +214,9 @@ def observe(run: Run) -> Observation:
         The (probe, flow) pairs that share a queue.
     before_ms
         Mean round-trip time before the flows start.
-    lead_ms, curve_ms
-        Mean round-trip time of all probes in each bin of `BIN_S` before the flows start, and of the first `CURVE_S`;
-        not a number where none was answered.
+    curve_ms
+        Mean round-trip time of all probes in each bin of `BIN_S` of the first `CURVE_S`; not a number where none was
+        answered.
     settled_ms
         Mean round-trip time from `SETTLED_FROM_S` to `CURVE_S`; `None` if the run ends before.
     voice
@@ -230,7 +228,7 @@ def observe(run: Run) -> Observation:
     duration_s = float(record.cost.sim_s)
     mss = record.scenario.get("tcp", {}).get("mss")
     series = record.series
-    before, (lead, curve), settled = _round_trips(series.rtt)
+    before, curve, settled = _round_trips(series.rtt)
     summary = record.summary
     return Observation(
         seed=int(record.seed),
@@ -244,7 +242,6 @@ def observe(run: Run) -> Observation:
         probe_mbit=_probe_mbit(record, duration_s),
         collisions=tuple(_collisions(record)),
         before_ms=before,
-        lead_ms=lead,
         curve_ms=curve,
         settled_ms=settled,
         voice=_voice(record),
@@ -332,23 +329,22 @@ def _probe_mbit(record: Record, duration_s: float) -> float | None:
     return float(sum(sizes[probe.name] * probe.sent for probe in record.probes)) * 8 / duration_s / 1e6
 
 
-def _round_trips(probes: Mapping[str, ProbeSeries]) -> tuple[float | None, list[Array], float | None]:
-    """Return the mean before the flows start, the curve before and after, and the mean once it is steady."""
+def _round_trips(probes: Mapping[str, ProbeSeries]) -> tuple[float | None, Array, float | None]:
+    """Return the mean before the flows start, the curve, and the mean once it is steady."""
     times = [np.asarray(probe.t_s, dtype=float) for probe in probes.values()]
     trips = [np.asarray(probe.rtt_ms, dtype=float) for probe in probes.values()]
-    time, trip = (np.concatenate([np.zeros(0), *each]) for each in (times, trips))
+    if not times:
+        return None, np.full(BINS, np.nan, dtype=np.float32), None
+    time, trip = np.concatenate(times), np.concatenate(trips)
     answered = ~np.isnan(trip)
     time, trip = time[answered], trip[answered]
-    place = np.floor(time / BIN_S).astype(int) + BINS_BEFORE
-    within = (place >= 0) & (time < CURVE_S)
-    bins = BINS_BEFORE + BINS
-    place = np.minimum(place[within], bins - 1)
-    count = np.bincount(place, minlength=bins)
-    total = np.bincount(place, weights=trip[within], minlength=bins)
-    curve = np.full(bins, np.nan)
+    within = (time >= 0) & (time < CURVE_S)
+    place = np.minimum((time[within] / BIN_S).astype(int), BINS - 1)
+    count = np.bincount(place, minlength=BINS)
+    total = np.bincount(place, weights=trip[within], minlength=BINS)
+    curve = np.full(BINS, np.nan)
     np.divide(total, count, out=curve, where=count > 0)
-    parts = np.split(curve.astype(np.float32), [BINS_BEFORE])
-    return _mean(trip[time < 0]), parts, _mean(trip[within & (time >= SETTLED_FROM_S)])
+    return _mean(trip[time < 0]), curve.astype(np.float32), _mean(trip[within & (time >= SETTLED_FROM_S)])
 
 
 def _mean(values: NDArray[np.float64]) -> float | None:
