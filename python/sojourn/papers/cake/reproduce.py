@@ -14,17 +14,17 @@ def reproduction(request: Request) -> Reproduction[Cell, Evidence]:
     """Return the paper as it is asked for."""
     bed = CakeBed.of(request)
     planned = cells(bed.parts)
-    can = f"{ready(planned, bed.lacks)} cells can be run."
+    share = ready(planned, bed.lacks)
     return Reproduction(
         plan=plan(bed),
         observe=lambda _cell, run: observe(run),
-        evidence=lambda found: Evidence(cells=found, lacks=bed.lacks),
+        evidence=lambda runs: Evidence(cells=runs, lacks=bed.lacks),
         judge=JUDGES.judge,
         exhibits=gallery("cake", bed.parts),
         facts={
             "back end": bed.backend,
             "TCP": f"{bed.whose_tcp}, CUBIC",
-            "cells": f"{ready(planned, bed.lacks)} can be run",
+            "cells": f"{share} can be run",
         },
-        begin=lambda _evidence: ["\n".join([can, *missing(planned, bed.lacks)])],
+        begin=lambda _evidence: ["\n".join([f"{share} cells can be run.", *missing(planned, bed.lacks)])],
     )

@@ -192,10 +192,10 @@ def plan(bed: FlusherBed) -> Sequence[Planned[tuple[str, Cell]]]:
     )
 
 
-def evidence(found: Mapping[tuple[str, Cell], tuple[Observation, ...]]) -> dict[str, Evidence]:
+def evidence(runs: Mapping[tuple[str, Cell], tuple[Observation, ...]]) -> dict[str, Evidence]:
     """Return the evidence on each emulator, the one that the figures show first."""
     cells: dict[str, dict[Cell, tuple[Observation, ...]]] = {}
-    for (emulator, cell), observations in found.items():
+    for (emulator, cell), observations in runs.items():
         cells.setdefault(emulator, {})[cell] = observations
     return {emulator: Evidence(cells=each) for emulator, each in cells.items()}
 

@@ -32,8 +32,8 @@ def reproduction(request: Request) -> Reproduction[tuple[str, Cell], Mapping[str
         plan=plan(bed),
         observe=lambda place, run: observe(run, place[1]),
         evidence=evidence,
-        judge=lambda claims, found: judge(claims, found, bed.readings),
-        beside=lambda _claims, _found, judged: others(judged),
-        exhibits=lambda found: exhibits(found[bed.emulators[0]]),
+        judge=lambda claims, runs: judge(claims, runs, bed.readings),
+        beside=lambda _claims, _runs, judged: others(judged),
+        exhibits=lambda runs: exhibits(runs[bed.emulators[0]]),
         facts={"back end": bed.backend, "TCP": bed.whose_tcp},
     )

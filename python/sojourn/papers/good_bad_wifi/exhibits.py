@@ -46,11 +46,11 @@ Numbers = list[float | None]
 
 def by_link(evidence: Evidence, experiment: str, of: Callable[[Runs], T], over: str = "") -> dict[str, dict[str, T]]:
     """Return by link and discipline what is made of the repeats, as far as they were run."""
-    found: dict[str, dict[str, T]] = {}
+    numbers: dict[str, dict[str, T]] = {}
     for link, qdisc in product((FAST_LINK,) if over else LINKS, DISCIPLINES):
         if runs := evidence.cells.get(AXES(over + experiment, link, qdisc)):
-            found.setdefault(link, {})[qdisc] = of(runs)
-    return found
+            numbers.setdefault(link, {})[qdisc] = of(runs)
+    return numbers
 
 
 def _by_load(
@@ -58,9 +58,9 @@ def _by_load(
 ) -> dict[tuple[str, str], dict[str, T]]:
     """Return by link and cross traffic, and by discipline, what is made of the repeats."""
     return {
-        (link, load): found
+        (link, load): numbers
         for load, experiment in zip(LOADS, experiments, strict=True)
-        for link, found in by_link(evidence, experiment, of, over).items()
+        for link, numbers in by_link(evidence, experiment, of, over).items()
     }
 
 
@@ -127,7 +127,7 @@ def fetches(evidence: Evidence, page: str, over: str = "") -> dict[tuple[str, st
 def unloaded(evidence: Evidence, page: str, over: str = "") -> dict[str, Numbers]:
     """Return the same by link, without other traffic."""
     idle = by_link(evidence, f"{WEB_IDLE}:{page}", _means, over)
-    return {link: found[FIFO] for link, found in idle.items()}
+    return {link: times[FIFO] for link, times in idle.items()}
 
 
 def flow_goodputs(evidence: Evidence) -> Mapping[str, Mapping[str, Mapping[float, list[float]]]]:
@@ -152,11 +152,11 @@ def indices(evidence: Evidence) -> dict[str, dict[str, Numbers]]:
 
 def transients(evidence: Evidence) -> dict[str, dict[str, Course]]:
     """Return the courses of the start-ups, of the records that the comparison keeps: Fig. 7."""
-    found: dict[str, dict[str, Course]] = {}
+    courses: dict[str, dict[str, Course]] = {}
     for cell in evidence.comparison.cells:
         runs = [{name: (one.t_s, one.rtt_ms) for name, one in run.record.series.rtt.items()} for run in cell.runs]
-        found.setdefault(cell.link, {})[cell.qdisc.removeprefix("gbw:")] = course(runs, end_s=STEADY_S[1])
-    return found
+        courses.setdefault(cell.link, {})[cell.qdisc.removeprefix("gbw:")] = course(runs, end_s=STEADY_S[1])
+    return courses
 
 
 GALLERY = Gallery(

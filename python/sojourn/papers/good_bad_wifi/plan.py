@@ -188,20 +188,20 @@ class Gathering:
             self._rrul.setdefault(cell, []).append(run)
         return observe(run)
 
-    def evidence(self, found: Mapping[Cell, tuple[Observation, ...]]) -> Evidence:
+    def evidence(self, runs: Mapping[Cell, tuple[Observation, ...]]) -> Evidence:
         """Return what the claims are judged by; collisions are looked for."""
         collisions = {
             (experiment, qdisc): collision
             for experiment, qdisc in COLLIDING
-            if (runs := found.get(AXES(experiment, "10/1", qdisc)))
-            and (collision := self._collision(experiment, qdisc, runs)) is not None
+            if (repeats := runs.get(AXES(experiment, "10/1", qdisc)))
+            and (collision := self._collision(experiment, qdisc, repeats)) is not None
         }
         cells = tuple(
             Repeats(link=cell.link, qdisc=preset(cell.qdisc), runs=tuple(self._rrul[cell]))
             for cell in sorted(self._rrul, key=_order)
         )
         return Evidence(
-            cells={cell: found[cell] for cell in sorted(found, key=_order)},
+            cells={cell: runs[cell] for cell in sorted(runs, key=_order)},
             collisions=collisions,
             comparison=Comparison(experiment=RRUL, cells=cells),
         )

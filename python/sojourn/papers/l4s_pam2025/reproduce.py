@@ -21,19 +21,19 @@ def reproduction(request: Request) -> Reproduction[Cell, Evidence]:
     """Return the study as it is asked for."""
     bed = L4sBed.of(request)
     planned = bed.cells()
-    can = f"{ready(planned, bed.lacks)} cells can be run."
+    share = ready(planned, bed.lacks)
     return Reproduction(
         plan=plan(bed),
         observe=lambda cell, run: observe(run, cell),
-        evidence=lambda found: Evidence(cells=found, lacks=bed.lacks),
+        evidence=lambda cells: Evidence(cells=cells, lacks=bed.lacks),
         judge=JUDGES.judge,
         exhibits=lambda evidence: _exhibits(planned, evidence),
         facts={
             "back end": bed.backend,
             "TCP": f"{bed.whose_tcp}, CUBIC",
-            "cells": f"{ready(planned, bed.lacks)} can be run",
+            "cells": f"{share} can be run",
         },
-        begin=lambda _evidence: ["\n".join([can, *missing(planned, bed.lacks)])],
+        begin=lambda _evidence: ["\n".join([f"{share} cells can be run.", *missing(planned, bed.lacks)])],
     )
 
 
