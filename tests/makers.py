@@ -15,6 +15,8 @@ from sojourn.papers.good_bad_wifi.evidence import Collision
 from sojourn.papers.good_bad_wifi.observation import observe
 from sojourn.papers.l4s_pam2025 import evidence as l4s
 from sojourn.papers.wifi_stack import evidence as wifi_stack
+from sojourn.store.cell import Cell as Repeats
+from sojourn.store.comparison import Comparison
 from sojourn.study.cell import Cell, Observation
 from tests.synthetic import DEFAULTS, record
 
@@ -37,6 +39,22 @@ def of_good_bad_wifi(_cell: Cell, seed: int, values: Values) -> Observation:
     if shares := fair.pop("shares", None):
         fair["goodputs"] = tuple(share * float(values["rates"][1].removesuffix("mbit")) for share in shares)
     return observe(record(seed, {**DEFAULTS, **values, "fair": fair or None}))
+
+
+def comparison(study: Any) -> Comparison:
+    """Return the RRUL runs with CUBIC, whole."""
+    cells = [cell for cell in study.usual if (cell.experiment, cell.cc) == ("rrul", "cubic")]
+    return Comparison(
+        experiment="rrul",
+        cells=tuple(
+            Repeats(
+                link=cell.link,
+                qdisc=f"gbw:{cell.qdisc}",
+                runs=tuple(record(seed, {**DEFAULTS, **study.values(cell)}) for seed in range(1, 7)),
+            )
+            for cell in cells
+        ),
+    )
 
 
 def collision(study: Any, experiment: str, qdisc: str, **changed: Any) -> dict[tuple[str, str], Collision]:

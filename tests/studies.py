@@ -254,7 +254,7 @@ def _plan(folder: str) -> Callable[[], Iterable[Cell]]:
 
 def _next_steps() -> Iterable[Cell]:
     plan = import_module("sojourn.papers.wifi_next_steps.plan")
-    return [cell for cell, _ in plan.Bed(profile=papers.paper("wifi-next-steps").profiles["quick"]).cells()]
+    return [cell for cell, _ in plan.StepsBed(profile=papers.paper("wifi-next-steps").profiles["quick"]).cells()]
 
 
 STUDIES = {

@@ -162,10 +162,13 @@ def _voice(voice: dict[str, Any]) -> dict[str, Any]:
     return {
         "name": "voip",
         "kind": "voip",
+        "codec": "g711",
         "frame_ms": 20.0,
         "base_delay_ms": 25.0,
         "sent": sent,
         "lost": round(voice["loss"] * sent / 100),
+        "delay_ms": {"mean": 25.0 + voice["delay"]},
+        "ipdv_ms": 0.1 * voice["delay"],
     }
 
 

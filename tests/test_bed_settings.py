@@ -13,8 +13,8 @@ from sojourn.papers.good_bad_wifi import plan as wired
 from sojourn.papers.rural import plan as rural
 from sojourn.papers.rural.evidence import AXES, CODEL, EMULATION, NS2, RURAL, TWO_RTT
 
-WIRED = wired.Bed(profile=papers.paper("good-bad-wifi").profiles["quick"])
-STUDY = rural.Bed(profile=papers.paper("rural").profiles["quick"])
+WIRED = wired.WiredBed(profile=papers.paper("good-bad-wifi").profiles["quick"])
+STUDY = rural.RuralBed(profile=papers.paper("rural").profiles["quick"])
 
 
 def _wired(link: str, qdisc: str, experiment: str = "rrul", page: str | None = None, **settings: Any) -> dict[str, Any]:

@@ -17,7 +17,7 @@ from sojourn.papers.cake.plan import (
     NEEDS_CAKE,
     NEEDS_HOSTS,
     NEEDS_MARKS,
-    Bed,
+    CakeBed,
     cells,
     lacks,
     qdisc,
@@ -28,7 +28,7 @@ from tests.conftest import Cli
 from tests.studies import STUDIES
 
 STUDY = STUDIES["cake"]
-BED = Bed(profile=papers.paper("cake").profiles["quick"])
+BED = CakeBed(profile=papers.paper("cake").profiles["quick"])
 
 
 def test_the_bounds_of_fig_3_are_a_tenth_around_arithmetic() -> None:

@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
-from sojourn.papers.good_bad_wifi.measured import Measuring
+from sojourn.papers.good_bad_wifi.evidence import AXES, Evidence
+from sojourn.papers.good_bad_wifi.exhibits import fetches
+from sojourn.papers.good_bad_wifi.observation import observe
 from sojourn.stats.fetches import mean_fetch_s, unfinished_s
-from tests.records import record_of
+from tests.records import run_of
+from tests.synthetic import DEFAULTS, record
+
+FETCH = {"start_s": 0.0, "time_s": 10.0, "syn_retransmitted": 0, "dns_retried": 0}
 
 
 def test_a_fetch_is_under_way_since_the_last_one_ended_or_its_interval_did() -> None:
@@ -23,12 +30,12 @@ def test_what_was_cut_off_counts_where_it_took_longer_than_the_others() -> None:
     assert mean_fetch_s([], 60.0) == 60.0
 
 
-@pytest.mark.parametrize(("unfinished", "mean"), [(False, 10.0), (True, 30.0)])
-def test_only_section_7_counts_what_was_cut_off(*, unfinished: bool, mean: float) -> None:
-    client = {"name": "w", "page": "google", "fetches": [{"start_s": 0.0, "time_s": 10.0}]}
-    scenario = {"web": [{"name": "v", "interval": "9s"}, {"name": "w", "interval": "1500ms"}]}
-    measuring = Measuring(unfinished=unfinished)
-    measuring.add(
-        "web", "100/100", "codel", record_of({"scenario": scenario, "web": [client], "cost": {"sim_s": 60.0}})
-    )
-    assert measuring.measured().page_s["google"]["100/100", "1 stream"]["codel"] == [pytest.approx(mean)]
+def test_only_section_7_counts_what_was_cut_off() -> None:
+    body = json.loads(record(1, DEFAULTS).text)
+    body["web"] = [{"name": "w", "page": "google", "fetches": [FETCH]}]
+    body["scenario"]["web"] = [{"name": "v", "interval": "9s"}, {"name": "w", "interval": "1500ms"}]
+    run = observe(run_of(body))
+    cells = {AXES(f"{over}web:google", "100/100", "codel"): (run,) for over in ("", "wifi_")}
+    wired, over_wifi = (fetches(Evidence(cells=cells), "google", over) for over in ("", "wifi_"))
+    assert wired["100/100", "1 stream"]["codel"] == [pytest.approx(10.0)]
+    assert over_wifi["100/100", "1 stream"]["codel"] == [pytest.approx(30.0)]

@@ -38,7 +38,7 @@ from sojourn.papers.flusher.evidence import (
 )
 from sojourn.papers.flusher.exhibits import GALLERY
 from sojourn.papers.flusher.judges import bdp, judge, others
-from sojourn.papers.flusher.plan import BETTER, Bed, cells
+from sojourn.papers.flusher.plan import BETTER, FlusherBed, cells
 from sojourn.report.exhibit import verdict, verdicts
 from sojourn.scenario import Flow, Scenario
 from sojourn.scenario_keys import Flusher
@@ -48,7 +48,7 @@ from sojourn.study.cell import Cell, Observation
 from tests.studies import STUDIES, load
 
 STUDY = STUDIES["flusher"]
-BED = Bed(profile=dataclasses.replace(papers.paper("flusher").profiles["quick"], duration="60s"))
+BED = FlusherBed(profile=dataclasses.replace(papers.paper("flusher").profiles["quick"], duration="60s"))
 
 
 def run(cell: Cell) -> Run:

@@ -14,13 +14,13 @@ from sojourn import api, papers
 from sojourn.papers.l4s_pam2025 import bars, exhibits
 from sojourn.papers.l4s_pam2025 import plan as l4s
 from sojourn.papers.l4s_pam2025.evidence import AXES, SENDERS, claimed, measured, observe, share
-from sojourn.papers.l4s_pam2025.plan import CONTROL, MANY, PAIR, PARTS, Bed, cells, lacks
+from sojourn.papers.l4s_pam2025.plan import CONTROL, MANY, PAIR, PARTS, L4sBed, cells, lacks
 from sojourn.study.cell import Observation
 from tests.conftest import Cli
 from tests.studies import STUDIES
 
 STUDY = STUDIES["l4s_pam2025"]
-BED = Bed(profile=papers.paper("l4s-pam2025").profiles["quick"])
+BED = L4sBed(profile=papers.paper("l4s-pam2025").profiles["quick"])
 
 
 def test_what_cannot_be_run_says_what_it_waits_for() -> None:
@@ -104,7 +104,7 @@ def test_the_command_runs_what_can_be_run_and_counts_the_rest(cli: Cli, tmp_path
 
 
 def test_the_quick_profile_has_the_cells_of_the_claims_and_the_other_all_that_were_measured() -> None:
-    quick, paper = (Bed(profile=papers.paper("l4s-pam2025").profiles[name]) for name in ("quick", "paper"))
+    quick, paper = (L4sBed(profile=papers.paper("l4s-pam2025").profiles[name]) for name in ("quick", "paper"))
     assert set(quick.cells()) == set(cells())
     assert set(paper.cells()) == {*cells((CONTROL,)), *measured()}
     other = next(cell for cell in measured() if cell not in claimed())

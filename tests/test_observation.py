@@ -11,7 +11,6 @@ import pytest
 
 import sojourn
 from sojourn.errors import SojournError
-from sojourn.papers.good_bad_wifi.evidence import Gathering
 from sojourn.papers.good_bad_wifi.observation import BINS, known, observe
 from sojourn.study.cell import Observation
 from tests.records import run_of
@@ -108,13 +107,3 @@ def test_unanswered_probes_leave_holes() -> None:
     assert not np.isnan(curve[5:]).any()
     body["summary"]["induced_latency_ms"] = None
     assert observe(run_of(body)).latency_ms is None
-
-
-def test_gathering_orders_repeats_by_seed_and_keeps_the_last_of_a_seed() -> None:
-    gathering = Gathering()
-    cell = STUDY.cell("rtt_fairness", "10/1", "ared", "reno")
-    for seed, latency in ((3, 1.0), (1, 2.0), (3, 4.0)):
-        gathering.add(cell, record(seed, {**DEFAULTS, "latency": latency}))
-    runs = gathering.evidence().of(cell)
-    assert [run.seed for run in runs] == [1, 3]
-    assert runs[1].latency_ms == pytest.approx(4.0, rel=0.01)

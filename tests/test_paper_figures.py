@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+import json
 from typing import Any
 
 import numpy as np
@@ -11,17 +13,34 @@ from matplotlib.container import BarContainer
 from matplotlib.figure import Figure
 
 from sojourn import plots, stats
-from sojourn.errors import ParamError
-from sojourn.papers.good_bad_wifi.measured import Measured, mean_fetch_s, measure, voip_counts, voip_delay_ms, voip_mos
+from sojourn.papers.good_bad_wifi import exhibits as shown
+from sojourn.papers.good_bad_wifi.evidence import AXES, DISCIPLINES, LINKS, Evidence
+from sojourn.papers.good_bad_wifi.observation import observe
 from sojourn.plots import good_bad_wifi, style
 from sojourn.plots.panels import in_order, spread
 from sojourn.store import metrics
-from tests.synthetic_paper import LINKS, SEVEN, body, experiments, rrul, rtt_fairness, voip, web
+from sojourn.study.cell import Observation
+from tests.makers import comparison
+from tests.records import run_of
+from tests.studies import STUDIES
+from tests.synthetic import DEFAULTS, record
+
+STUDY = STUDIES["good_bad_wifi"]
+VOICE = {"delay": 20.0, "loss": 1.0, "tail": 1.0, "tail_from": 0.0, "most": 0.0}
 
 
 @pytest.fixture(scope="module")
-def found() -> Measured:
-    return measure(experiments(n=3))
+def found() -> Evidence:
+    evidence: Evidence = dataclasses.replace(STUDY.world(), comparison=comparison(STUDY))
+    return evidence
+
+
+def observed(stream: dict[str, Any], series: dict[str, Any]) -> Observation:
+    """Return what is observed of a run with another voice stream."""
+    body = json.loads(record(1, {**DEFAULTS, "voice": VOICE}).text)
+    body["probes"][1] |= stream
+    body["series"]["voip"]["voip"] |= series
+    return observe(run_of(body))
 
 
 def titles(figure: Figure) -> list[str]:
@@ -41,20 +60,20 @@ def heights(axis: Any) -> list[float]:
     return [float(bar.get_height()) for group in axis.containers if isinstance(group, BarContainer) for bar in group]
 
 
-def test_voice_delay_has_a_panel_for_each_link_and_cross_traffic(found: Measured) -> None:
-    figure = good_bad_wifi.voip_delay_cdf(found.voip_delay_ms)
+def test_voice_delay_has_a_panel_for_each_link_and_cross_traffic(found: Evidence) -> None:
+    figure = good_bad_wifi.voip_delay_cdf(shown.delays(found))
     assert len(figure.axes) == 6
     assert titles(figure)[:3] == ["10/1 Mbit/s", "10/10 Mbit/s", "100/100 Mbit/s"]
     assert [axis.get_ylabel().split("\n")[0] for axis in figure.axes[::3]] == ["1 TCP stream", "RRUL"]
-    assert legend(figure) == list(SEVEN)
+    assert legend(figure) == list(DISCIPLINES)
     assert all(axis.get_xscale() == "symlog" for axis in figure.axes)
     for axis in figure.axes:
         assert len(axis.lines) == 7
         assert not axis.xaxis_inverted()
-    slow, quick = (figure.axes[0].lines[SEVEN.index(name)] for name in ("pfifo_fast", "fq_codel"))
+    slow, quick = (figure.axes[0].lines[DISCIPLINES.index(name)] for name in ("pfifo_fast", "fq_codel"))
     assert np.median(np.asarray(slow.get_xdata())) > 20 * np.median(np.asarray(quick.get_xdata()))
-    colours = style.colours(list(SEVEN))
-    assert [line.get_color() for line in figure.axes[5].lines] == [colours[name] for name in SEVEN]
+    colours = style.colours(list(DISCIPLINES))
+    assert [line.get_color() for line in figure.axes[5].lines] == [colours[name] for name in DISCIPLINES]
 
 
 def test_a_distribution_runs_from_0_to_1_and_leaves_losses_out() -> None:
@@ -77,46 +96,50 @@ def test_fetch_time_has_bars_with_deviations_and_the_unloaded_case() -> None:
     assert any(np.asarray(line.get_ydata()).tolist() == [0.5, 0.5] for line in lower.lines)
 
 
-def test_fetch_time_of_both_pages_has_six_panels(found: Measured) -> None:
+def test_fetch_time_of_both_pages_has_six_panels(found: Evidence) -> None:
     for page in ("google", "huffpost"):
-        figure = good_bad_wifi.page_fetch_bars(found.page_s[page], found.page_unloaded_s[page], title=page)
+        figure = good_bad_wifi.page_fetch_bars(shown.fetches(found, page), shown.unloaded(found, page), title=page)
         assert len(figure.axes) == 6
         assert all(len(heights(axis)) == 8 for axis in figure.axes)
         assert "no data" not in texts(figure)
 
 
-def test_fairness_has_a_group_for_each_link_and_a_bar_for_each_discipline(found: Measured) -> None:
-    figure = good_bad_wifi.jain_bars(found.jain)
+def test_fairness_has_a_group_for_each_link_and_a_bar_for_each_discipline(found: Evidence) -> None:
+    figure = good_bad_wifi.jain_bars(shown.indices(found))
     (axis,) = figure.axes
     assert len(heights(axis)) == 21
     assert [label.get_text() for label in axis.get_xticklabels()] == ["10/1 Mbit/s", "10/10 Mbit/s", "100/100 Mbit/s"]
-    assert heights(axis)[0] == pytest.approx(np.mean([x for x in found.jain["10/1"]["pfifo_fast"] if x is not None]))
+    assert heights(axis)[0] == pytest.approx(
+        np.mean([x for x in shown.indices(found)["10/1"]["pfifo_fast"] if x is not None])
+    )
     assert axis.get_ylim()[0] == 0
-    assert legend(figure) == list(SEVEN)
+    assert legend(figure) == list(DISCIPLINES)
 
 
-def test_goodput_of_flows_has_a_panel_for_each_rate_and_four_bars_for_each_discipline(found: Measured) -> None:
-    figure = good_bad_wifi.flow_goodput_bars(found.flow_goodput_mbit)
+def test_goodput_of_flows_has_a_panel_for_each_rate_and_four_bars_for_each_discipline(found: Evidence) -> None:
+    figure = good_bad_wifi.flow_goodput_bars(shown.flow_goodputs(found))
     assert titles(figure) == ["10/1 Mbit/s", "10/10 Mbit/s", "100/100 Mbit/s"]
     assert all(len(heights(axis)) == 28 for axis in figure.axes)
     assert legend(figure) == ["10 ms", "50 ms", "200 ms", "500 ms"]
-    first = heights(figure.axes[0])[:4]
-    assert first == sorted(first, reverse=True)
+    of_fifo = shown.flow_goodputs(found)["10/1"]["pfifo_fast"]
+    assert heights(figure.axes[0])[:4] == pytest.approx([np.mean(values) for values in of_fifo.values()])
 
 
-def test_transient_shows_the_point_wise_mean_from_before_the_start_to_25_s(found: Measured) -> None:
-    figure = good_bad_wifi.transient_lines(found.transient)
+def test_transient_shows_the_point_wise_mean_from_before_the_start_to_25_s(found: Evidence) -> None:
+    figure = good_bad_wifi.transient_lines(shown.transients(found))
     assert titles(figure) == ["100/100 Mbit/s", "10/10 Mbit/s", "10/1 Mbit/s"]
     assert figure.axes[-1].get_xlim() == pytest.approx((-4.9, 25.0))
     for axis, link in zip(figure.axes, LINKS, strict=True):
-        for line, name in zip(axis.lines, SEVEN, strict=False):
-            course = found.transient[link][name]
-            shown = course.t_s <= 25
-            assert np.asarray(line.get_ydata()) == pytest.approx(course.mean_ms[shown], nan_ok=True)
-    assert figure.axes[2].get_yscale() == "log"
-    linear = good_bad_wifi.transient_lines(found.transient, scale="linear")
+        for line, name in zip(axis.lines, DISCIPLINES, strict=False):
+            course = shown.transients(found)[link][name]
+            early = course.t_s <= 25
+            assert np.asarray(line.get_ydata()) == pytest.approx(course.mean_ms[early], nan_ok=True)
+    assert figure.axes[2].get_yscale() == "linear"
+    tall = {"10/1": {"pie": stats.course([{"ping": ([0.1, 0.3], [50.0, 5000.0])}])}}
+    assert good_bad_wifi.transient_lines(tall).axes[0].get_yscale() == "log"
+    linear = good_bad_wifi.transient_lines(shown.transients(found), scale="linear")
     assert linear.axes[2].get_ylim()[0] == 0
-    assert legend(figure) == list(SEVEN)
+    assert legend(figure) == list(DISCIPLINES)
 
 
 def test_figures_of_nothing_say_so() -> None:
@@ -153,8 +176,8 @@ def test_panels_and_bars_without_numbers_say_so() -> None:
         assert plots.to_bytes(figure, "png").startswith(b"\x89PNG")
 
 
-def test_figures_are_the_same_bytes_each_time(found: Measured) -> None:
-    one, other = (plots.to_bytes(good_bad_wifi.voip_delay_cdf(found.voip_delay_ms), "svg") for _ in range(2))
+def test_figures_are_the_same_bytes_each_time(found: Evidence) -> None:
+    one, other = (plots.to_bytes(good_bad_wifi.voip_delay_cdf(shown.delays(found)), "svg") for _ in range(2))
     assert one == other
 
 
@@ -168,63 +191,42 @@ def test_unknown_links_come_last() -> None:
     assert in_order(["5/5", "10/10", "10/1", "5/5"], ("10/1", "10/10")) == ["10/1", "10/10", "5/5"]
 
 
-def test_induced_voice_delay_is_less_the_least_of_each_run() -> None:
-    record = body(1, series={"voip": {"voip": {"delay_ms": [30.0, None, 25.0, 40.0]}}})
-    assert voip_delay_ms(record).tolist() == [5.0, 0.0, 15.0]
-    silent = body(1, series={"voip": {"voip": {"delay_ms": [None]}}})
-    assert voip_delay_ms(silent).tolist() == []
-    made = voip("10/1", "pie", 1)
-    lost, sent = voip_counts(made)
-    assert 0 < lost < sent == 3000
+def test_voice_delay_is_less_that_of_the_empty_path_and_not_the_least_of_the_run() -> None:
+    series = {"t_s": [0.2, 0.4, 0.6, 0.8], "delay_ms": [30.0, None, 28.0, 40.0], "max_ms": [31.0, None, 28.0, 40.0]}
+    run, silent = observed({}, series), observed({}, {"t_s": [0.2], "delay_ms": [None], "max_ms": [None]})
+    cell = AXES("voip", "10/1", "pie")
+    evidence = Evidence(cells={cell: (run, silent, run)})
+    assert shown.delays(evidence)["10/1", "1 stream"]["pie"].tolist() == [5.0, 3.0, 15.0] * 2
+    assert shown.losses(evidence) == {("10/1", "1 stream"): {"pie": ([10_000] * 3, [1_000_000] * 3)}}
+    assert shown.delays(evidence, "wifi_") == {}
 
 
 def test_score_of_a_voice_stream_is_the_e_models() -> None:
-    stream = {"kind": "voip", "codec": "g711", "sent": 100, "lost": 1, "delay_ms": {"mean": 80.0}, "ipdv_ms": 10.0}
-    assert voip_mos(body(1, probes=[stream])) == pytest.approx(3.7227, abs=1e-3)
-    assert voip_mos(body(1, probes=[{**stream, "lost": 100, "delay_ms": {"mean": None}, "ipdv_ms": None}])) == 1.0
-    assert voip_mos(body(1, probes=[{**stream, "codec": "opus"}])) is None
-    assert voip_mos(body(1, probes=[{"kind": "icmp"}])) is None
-
-
-def test_mean_fetch_time_of_no_fetch_is_none() -> None:
-    some, none = body(1, web=[{"fetches": [{"time_s": 1.0}, {"time_s": 2.0}]}, {"fetches": []}]).web
-    assert mean_fetch_s(some) == 1.5
-    assert mean_fetch_s(none) is None
-
-
-def test_measured_keeps_experiments_apart() -> None:
-    cell = ("10/1", "codel")
-    found = measure(
-        {
-            "voip": {cell: [voip(*cell, seed) for seed in (1, 2)]},
-            "web_rrul": {cell: [web(*cell, 1), web(*cell, 1, page="huffpost")]},
-            "web_idle": {cell: [web(*cell, 1, share=0.0)]},
-            "rtt_fairness": {cell: [rtt_fairness(*cell, 1)]},
-        }
+    stream = {"sent": 100, "lost": 1, "delay_ms": {"mean": 80.0}, "ipdv_ms": 10.0}
+    runs = tuple(
+        observed({**stream, **other}, {})
+        for other in ({}, {"lost": 100, "delay_ms": {"mean": None}, "ipdv_ms": None}, {"codec": "opus"})
     )
-    assert list(found.voip_delay_ms) == list(found.voip_loss) == [("10/1", "1 stream")]
-    assert len(found.voip_delay_ms["10/1", "1 stream"]["codel"]) == 600
-    assert [len(part) for part in found.voip_loss["10/1", "1 stream"]["codel"]] == [2, 2]
-    assert set(found.page_s) == {"google", "huffpost"}
-    assert list(found.page_unloaded_s) == ["google"]
-    flows = found.flow_goodput_mbit["10/1"]["codel"]
-    assert list(flows) == [10.0, 50.0, 200.0, 500.0]
-    assert found.jain["10/1"]["codel"] == [pytest.approx(stats.jain([values[0] or 0.0 for values in flows.values()]))]
-    assert found.rrul.is_empty()
-    assert found.transient == {}
+    found = shown.scores(Evidence(cells={AXES("voip", "10/1", "pie"): runs}))
+    assert found["10/1", "1 stream"]["pie"] == [pytest.approx(3.7227, abs=1e-3), 1.0, None]
 
 
-def test_a_flow_test_in_which_nothing_arrives_has_no_index() -> None:
-    record = rtt_fairness("10/1", "codel", 1, share=0.0)
-    assert measure({"rtt_fairness": {("10/1", "codel"): [record]}}).jain["10/1"]["codel"] == [None]
+def test_what_was_not_run_with_cubic_or_is_an_ablation_is_not_shown(found: Evidence) -> None:
+    assert list(shown.delays(found)) == [(link, load) for load in ("1 stream", "RRUL") for link in LINKS]
+    assert list(shown.fetches(found, "huffpost", "wifi_")) == [("100/100", "1 stream"), ("100/100", "RRUL")]
+    assert list(shown.unloaded(found, "google")) == list(LINKS)
+    assert {len(values) for values in shown.indices(found)["10/10"].values()} == {6}
+    assert shown.rrul(found, "10/1").height == 42
+    assert shown.rrul(found, "10/1")["qdisc"].unique(maintain_order=True).to_list() == list(DISCIPLINES)
 
 
-def test_transients_come_from_rrul_unless_they_were_run_apart() -> None:
-    cell = ("10/1", "pie")
-    both = measure({"rrul": {cell: [rrul(*cell, 1)]}, "transient": {cell: [rrul(*cell, 2), rrul(*cell, 3)]}})
-    assert len(both.transient["10/1"]["pie"].runs_ms) == 2
-    assert both.rrul["seed"].to_list() == [1]
-    alone = measure({"rrul": {cell: [rrul(*cell, 1)]}})
-    assert len(alone.transient["10/1"]["pie"].runs_ms) == 1
-    with pytest.raises(ParamError, match="experiment is 'tcp'"):
-        measure({"tcp": {}})
+def test_a_run_in_which_nothing_arrives_has_no_index_and_no_fetch_time() -> None:
+    cell = STUDY.cell("rtt_fairness", "10/1", "codel")
+    (run, *_) = STUDY.world().of(cell)
+    nothing = run.replaced(flows=tuple(dataclasses.replace(flow, goodput=0.0) for flow in run.flows))
+    assert shown.indices(Evidence(cells={cell: (nothing,)})) == {"10/1": {"codel": [None]}}
+    fetched = STUDY.cell("web:google", "10/1", "codel")
+    (run, *_) = STUDY.world().of(fetched)
+    none = run.replaced(pages=dataclasses.replace(run.pages, time_s=np.zeros(0)))
+    found = shown.fetches(Evidence(cells={fetched: (run, none)}), "google")
+    assert found == {("10/1", "1 stream"): {"codel": [run.pages.time_s.mean(), None]}}

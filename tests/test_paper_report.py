@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import dataclasses
 import io
 import re
 import tomllib
@@ -13,10 +14,12 @@ import pytest
 
 from sojourn import report
 from sojourn.papers.good_bad_wifi import tables
-from sojourn.papers.good_bad_wifi.exhibits import GALLERY, Material
-from sojourn.papers.good_bad_wifi.measured import Measured, measure
+from sojourn.papers.good_bad_wifi.evidence import Evidence
+from sojourn.papers.good_bad_wifi.exhibits import GALLERY, losses, scores, transients
+from sojourn.stats.transient import STEADY_S, course
 from sojourn.study import page as pages
-from tests.synthetic_paper import experiments, rrul
+from tests.makers import comparison
+from tests.studies import STUDIES
 from tests.test_report import Links
 
 CLAIMS: tuple[dict[str, Any], ...] = (
@@ -46,19 +49,21 @@ CLAIMS: tuple[dict[str, Any], ...] = (
 
 
 @pytest.fixture(scope="module")
-def found() -> Measured:
-    return measure(experiments(n=6))
+def found() -> Evidence:
+    study = STUDIES["good_bad_wifi"]
+    evidence: Evidence = dataclasses.replace(study.world(), comparison=comparison(study))
+    return evidence
 
 
 @pytest.fixture(scope="module")
-def paper_report(found: Measured) -> report.PaperReport:
+def paper_report(found: Evidence) -> report.PaperReport:
     return report.PaperReport(
         title="A paper",
         reference="Authors, 2015",
         command="sojourn reproduce good-bad-wifi",
         facts=(("profile", "quick: 60 s, 6 repeats"),),
         setup="Five nodes in a row.",
-        exhibits=GALLERY.exhibits(Material(measured=found)),
+        exhibits=GALLERY.exhibits(found, ("rrul", "voip", "web", "fairness", "transient")),
         claims=CLAIMS,
     )
 
@@ -118,9 +123,9 @@ def test_loss_that_was_not_seen_has_an_upper_end() -> None:
     assert cell.ours.high == pytest.approx(100 * 3 / 30_000, rel=5e-3)
 
 
-def test_table_2_has_the_papers_numbers(found: Measured) -> None:
+def test_table_2_has_the_papers_numbers(found: Evidence) -> None:
     """Three numbers of each half, as printed."""
-    rows = {(row[0], row[1]): row[2::3] for row in tables.table2(found.voip_loss).rows}
+    rows = {(row[0], row[1]): row[2::3] for row in tables.table2(losses(found)).rows}
     assert len(rows) == 14
     assert rows["1 stream", "pfifo_fast"] == ("0.88", "0.1", "-")
     assert rows["1 stream", "codel"] == ("6.46", "0.02", "0.002")
@@ -138,13 +143,13 @@ def test_table_2_shows_interval_ratio_and_mark() -> None:
     assert "1 of 1 cells agree" in table.note
 
 
-def test_csv_holds_every_value_unrounded(found: Measured) -> None:
-    table = tables.table2(found.voip_loss)
+def test_csv_holds_every_value_unrounded(found: Evidence) -> None:
+    table = tables.table2(losses(found))
     rows = list(csv.DictReader(io.StringIO(table.csv())))
     assert len(rows) == 42
     assert {row["agreement"] for row in rows} <= {"agrees", "differs", "no data"}
     pie = next(row for row in rows if (row["cross_traffic"], row["qdisc"], row["link"]) == ("RRUL", "pie", "10/1"))
-    lost, sent = found.voip_loss["10/1", "RRUL"]["pie"]
+    lost, sent = losses(found)["10/1", "RRUL"]["pie"]
     assert float(pie["ours_percent"]) == pytest.approx(100 * sum(lost) / sum(sent))
 
 
@@ -157,8 +162,8 @@ def test_the_stored_tables_are_complete() -> None:
         assert all(list(row) == ["1", "10", "100"] for row in rows.values())
 
 
-def test_transient_numbers_are_shown_with_intervals(found: Measured) -> None:
-    table = tables.transient_table(found.transient)
+def test_transient_numbers_are_shown_with_intervals(found: Evidence) -> None:
+    table = tables.transient_table(transients(found))
     assert [row[0] for row in table.rows[::7]] == ["100/100", "10/10", "10/1"]
     pie = next(row for row in table.rows if row[:2] == ("10/1", "pie"))
     assert all(re.fullmatch(r"[\d.]+ \[[\d.]+, [\d.]+\]", cell) for cell in pie[2:])
@@ -166,8 +171,8 @@ def test_transient_numbers_are_shown_with_intervals(found: Measured) -> None:
     assert float(pie[5].split()[0]) > 5 > float(fifo[5].split()[0])
 
 
-def test_scores_follow_delay_and_loss(found: Measured) -> None:
-    rows = {row[:2]: row[2:] for row in tables.mos_table(found.voip_mos).rows}
+def test_scores_follow_delay_and_loss(found: Evidence) -> None:
+    rows = {row[:2]: row[2:] for row in tables.mos_table(scores(found)).rows}
     assert len(rows) == 14
     score = {cell: float(values[0].split()[0]) for cell, values in rows.items()}
     assert score["RRUL", "pfifo_fast"] < score["1 stream", "pfifo_fast"] < score["1 stream", "fq_codel"]
@@ -177,8 +182,8 @@ def test_scores_follow_delay_and_loss(found: Measured) -> None:
 
 
 def test_runs_too_short_for_a_steady_level_have_dashes() -> None:
-    found = measure({"rrul": {("10/1", "pie"): [rrul("10/1", "pie", 1, end_s=25.0)]}})
-    assert tables.transient_table(found.transient).rows == (("10/1", "pie", "-", "-", "-", "-", "-"),)
+    short = course([{"ping": ([0.1 * k for k in range(250)], [60.0] * 250)}], end_s=STEADY_S[1])
+    assert tables.transient_table({"10/1": {"pie": short}}).rows == (("10/1", "pie", "-", "-", "-", "-", "-"),)
 
 
 def test_exhibits_are_in_the_order_of_the_paper(paper_report: report.PaperReport) -> None:
@@ -189,7 +194,7 @@ def test_exhibits_are_in_the_order_of_the_paper(paper_report: report.PaperReport
 
 
 def test_without_runs_there_is_table_1_alone() -> None:
-    assert [exhibit.name for exhibit in GALLERY.exhibits(Material())] == ["table1"]
+    assert [exhibit.name for exhibit in GALLERY.exhibits(Evidence(cells={}))] == ["table1"]
 
 
 def test_report_is_one_file_with_an_anchor_for_each_claim(paper_report: report.PaperReport) -> None:

@@ -17,7 +17,7 @@ import pytest
 from sojourn.errors import ParamError
 from sojourn.interop import capture
 from sojourn.papers.flusher.evidence import CUBIC, passive
-from sojourn.papers.flusher.plan import Bed
+from sojourn.papers.flusher.plan import FlusherBed
 from sojourn.round_trips import measure, numbers
 from sojourn.study.paper import Profile
 from tests import optional
@@ -30,7 +30,7 @@ SHORT = Profile(duration="10s", long_duration="10s", repeat=1, other_repeat=1)
 def captures(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path, dict[str, Any]]:
     """Captures at client and server of one run, and what the simulator itself says of its round trips."""
     folder = tmp_path_factory.mktemp("captures")
-    scenario = Bed(profile=SHORT).scenario(passive(CUBIC, 50, 50))
+    scenario = FlusherBed(profile=SHORT).scenario(passive(CUBIC, 50, 50))
     for point in ("client", "server"):
         record = json.loads(capture.run(scenario, folder / f"{point}.pcapng", points=[point]))
     return folder / "client.pcapng", folder / "server.pcapng", record

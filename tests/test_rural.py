@@ -38,7 +38,7 @@ from sojourn.papers.rural.evidence import (
 )
 from sojourn.papers.rural.exhibits import GALLERY
 from sojourn.papers.rural.judges import judge
-from sojourn.papers.rural.plan import Bed, cells
+from sojourn.papers.rural.plan import RuralBed, cells
 from sojourn.papers.rural.quantities import imp
 from sojourn.papers.rural.satellite import Satellite
 from sojourn.report import Figure
@@ -48,7 +48,7 @@ from tests.conftest import Cli
 from tests.studies import STUDIES
 
 STUDY = STUDIES["rural"]
-BED = Bed(profile=papers.paper("rural").profiles["quick"])
+BED = RuralBed(profile=papers.paper("rural").profiles["quick"])
 
 
 def canonical(**options: Any) -> dict[str, Any]:
@@ -139,7 +139,7 @@ def test_settings_are_compared_seed_by_seed() -> None:
 
 def test_the_study_has_the_forms_of_ns_2_and_the_bed_those_of_linux_3_14() -> None:
     expand = _native.expand_qdisc
-    today = Bed(profile=BED.profile, old_kernel=False)
+    today = RuralBed(profile=BED.profile, old_kernel=False)
     for cell, preset in (
         (AXES(NS2, CODEL, DEFAULT), "rural:codel_default_ns2"),
         (AXES(NS2, FQ_CODEL, RURAL), "rural:fq_codel_ns2"),
@@ -163,7 +163,7 @@ def test_the_two_downloads_have_paths_of_their_own() -> None:
 
 def test_the_kernel_takes_the_bed_and_the_satellite_path() -> None:
     for cell in cells(papers.paper("rural").parts_on("linux")):
-        scenario = Bed(profile=BED.profile, tcp="linux-6.1", old_kernel=False).scenario(cell)
+        scenario = RuralBed(profile=BED.profile, tcp="linux-6.1", old_kernel=False).scenario(cell)
         assert json.loads(scenario.normalized(LinuxBackend.name))["qdisc_up"]
 
 
@@ -255,7 +255,7 @@ def test_a_path_that_cannot_be_is_refused_in_one_sentence(text: str, sentence: s
 def test_repeats_that_are_asked_for_are_those_of_each_cell_also_where_the_paper_had_fewer() -> None:
     arguments = argparse.Namespace(duration=None, repeat=40)
     profile = profile_of(papers.paper("rural").profiles["paper"], arguments)
-    planned = Counter(one.cell.experiment for one in rural.plan(Bed(profile=profile)))
+    planned = Counter(one.cell.experiment for one in rural.plan(RuralBed(profile=profile)))
     each = Counter(cell.experiment for cell in cells())
     assert planned == {experiment: 40 * count for experiment, count in each.items()}
 

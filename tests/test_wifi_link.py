@@ -21,10 +21,10 @@ from sojourn.papers.good_bad_wifi.devices import (
     over_wifi,
 )
 from sojourn.papers.good_bad_wifi.evidence import AXES, DISCIPLINES, FIFO, VOIP_RRUL, Evidence
-from sojourn.papers.good_bad_wifi.exhibits import GALLERY, Material
+from sojourn.papers.good_bad_wifi.exhibits import GALLERY
 from sojourn.papers.good_bad_wifi.judges import JUDGES
 from sojourn.papers.good_bad_wifi.observation import observe
-from sojourn.papers.good_bad_wifi.plan import Bed, plan
+from sojourn.papers.good_bad_wifi.plan import WiredBed, plan
 from sojourn.papers.good_bad_wifi.section7 import TABLE_3, WIFI_RRUL, WIFI_VOIP_RRUL, in_pair, of_pair
 from sojourn.study import worlds
 from sojourn.study.claims import load
@@ -32,7 +32,9 @@ from sojourn.study.paper import Profile
 from tests.studies import STUDIES
 
 STUDY = STUDIES["good_bad_wifi"]
-BED = Bed(profile=Profile(duration="20s", long_duration="20s", repeat=2, other_repeat=1), parts=("wifi",))
+BED = WiredBed(
+    profile=Profile(duration="20s", long_duration="20s", repeat=2, other_repeat=1), parts=("wifi",), whole=False
+)
 EVEN_PICTURE = {"up": 45.0, "down": 50.0}
 
 
@@ -150,7 +152,7 @@ def test_verdicts_with_either_pair_stand_side_by_side() -> None:
 
 
 def test_exhibits_about_pairs_need_runs() -> None:
-    assert GALLERY.exhibits(Material(), ("wifi",)) == ()
-    shown = GALLERY.exhibits(Material(evidence=two_pairs()), ("wifi",))
-    assert [one.name for one in shown] == ["wifi-pairs", "wifi-unstated"]
-    assert all(one.table is not None and one.table.csv().count("\n") > len(one.table.rows) for one in shown)
+    assert GALLERY.exhibits(Evidence(cells={}), ("wifi",)) == ()
+    shown = GALLERY.exhibits(two_pairs(), ("wifi",))
+    assert [one.name for one in shown] == ["fig9", "fig10", "table3", "fig11", "wifi-pairs", "wifi-unstated"]
+    assert all(one.table is not None and one.table.csv().count("\n") > len(one.table.rows) for one in shown[-2:])

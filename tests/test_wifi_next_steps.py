@@ -12,7 +12,7 @@ from sojourn import papers
 from sojourn.errors import SojournError
 from sojourn.papers.wifi_next_steps.evidence import AXES, QUANTITIES, each, observe
 from sojourn.papers.wifi_next_steps.exhibits import GALLERY
-from sojourn.papers.wifi_next_steps.plan import PARTS, Bed, crowd, plan
+from sojourn.papers.wifi_next_steps.plan import PARTS, StepsBed, crowd, plan
 from sojourn.papers.wifi_next_steps.texts import filled, texts
 from sojourn.plots import next_steps as plots
 from sojourn.study.cell import Observation
@@ -21,7 +21,7 @@ from tests.records import flow, record, run_of
 from tests.studies import STUDIES
 
 STUDY = STUDIES["wifi_next_steps"]
-BED = Bed(profile=papers.paper("wifi-next-steps").profiles["quick"])
+BED = StepsBed(profile=papers.paper("wifi-next-steps").profiles["quick"])
 
 
 def scenario(part: str, option: str, load: str) -> dict[str, Any]:
@@ -40,7 +40,7 @@ def test_every_cell_is_a_scenario_that_the_simulator_takes_and_none_is_there_twi
 
 
 def test_the_plan_has_each_cell_as_often_as_the_profile_says() -> None:
-    runs = plan(Bed(profile=BED.profile, parts=("policies",), seed=5))
+    runs = plan(StepsBed(profile=BED.profile, parts=("policies",), seed=5))
     assert len(runs) == 6 * 3
     assert sorted({one.scenario.seed for one in runs if one.cell.option == "equal"}) == [5, 6, 7]
 

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from sojourn import papers
+from sojourn.backends import SIMULATOR
 from sojourn.papers.wifi_stack import by_hand, exhibits
 from sojourn.papers.wifi_stack.evidence import (
     AIRTIME,
@@ -31,19 +32,18 @@ from sojourn.papers.wifi_stack.evidence import (
     VOICE_VO,
     observe,
 )
-from sojourn.papers.wifi_stack.plan import Bed, cells, processor_time
+from sojourn.papers.wifi_stack.plan import StackBed, cells, processor_time
 from sojourn.plots import wifi as plots
-from sojourn.study.plan import Means
 from tests.conftest import Cli
 from tests.studies import STUDIES, load
 
 STUDY = STUDIES["wifi_stack"]
-BED = Bed(profile=papers.paper("wifi-stack").profiles["quick"])
+BED = StackBed(profile=papers.paper("wifi-stack").profiles["quick"])
 
 
 def test_processor_time_is_measured_five_times_for_each_scheme(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("sojourn.papers.wifi_stack.plan.CPU_DURATION", "1s")
-    found = processor_time(BED, Means())
+    found = processor_time(BED, SIMULATOR)
     assert {scheme: len(values) for scheme, values in found.items()} == {FIFO: 5, FQ_MAC: 5}
     assert all(value > 0 for values in found.values() for value in values)
 

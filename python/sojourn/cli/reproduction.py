@@ -8,30 +8,28 @@ import json
 import sys
 import threading
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 from sojourn import _native, backends, bounds, plan, tables
 from sojourn.cli import options
 from sojourn.lazy import mapped
 from sojourn.store.run_store import RunStore
 from sojourn.study import worlds
-from sojourn.study.claims import Claim, load
+from sojourn.study.claims import load
 from sojourn.study.paper import Paper
-from sojourn.study.plan import Means
-from sojourn.study.reproduction import Ran, Reproduction, Request
+from sojourn.study.plan import Means, Outcome
+from sojourn.study.reproduction import E, Reproduction, Request
 
 if TYPE_CHECKING:
     from sojourn.report import PaperReport
     from sojourn.store.folder import ResultFolder
 
-Outcome = TypeVar("Outcome", bound=Ran)
-
 
 def reproduce(
     args: argparse.Namespace,
     request: Request,
-    one: Reproduction[Outcome],
-    others: Mapping[str, tuple[Request, Reproduction[Any]]],
+    one: Reproduction[Any, E],
+    others: Mapping[str, tuple[Request, Reproduction[Any, Any]]],
 ) -> int:
     """Reproduce a paper, in other worlds too, and return the exit status."""
     from sojourn.store.folder import ResultFolder, plan_name
@@ -71,23 +69,23 @@ def reproduce(
             there = dataclasses.replace(means, backend=where.backend, progress=f"{paper.name}, {world}")
             came = each.run(there)
             runs += came.runs
-            elsewhere[world] = each.judge(where.judged(known), came)
+            elsewhere[world] = each.judge(where.judged(known), came.evidence)
     from sojourn import report
     from sojourn.study import page as pages
 
     print("judging the claims", file=sys.stderr)
     claims = request.judged(known)
-    judged = one.judge(claims, outcome)
-    for world, found in {**one.beside(claims, outcome, judged), **elsewhere}.items():
+    judged = one.judge(claims, outcome.evidence)
+    for world, found in {**one.beside(claims, outcome.evidence, judged), **elsewhere}.items():
         worlds.beside(judged, world, found)
     print("drawing the figures", file=sys.stderr)
-    paper_report = _paper_report(request, paper, one, outcome, claims, judged, runs)
+    paper_report = _paper_report(request, paper, one, outcome, judged, runs)
     write_exhibits(folder, paper_report)
-    one.keep(folder, paper_report, outcome)
+    one.keep(folder, paper_report, outcome.evidence)
     page = folder.write("report.html", report.paper(paper_report))
     if args.document is not None:
         pages.write(paper_report, args.document)
-    shown = [*one.begin(outcome), *describe_exhibits(paper_report, hidden=paper.hidden), f"report: {page}"]
+    shown = [*one.begin(outcome.evidence), *describe_exhibits(paper_report, hidden=paper.hidden), f"report: {page}"]
     print(json.dumps(judged, indent=1) if args.json else "\n\n".join(shown))
     folder.finish()
     failed = any(claim["verdict"] == "fails" for claim in judged)
@@ -97,9 +95,8 @@ def reproduce(
 def _paper_report(
     request: Request,
     paper: Paper,
-    one: Reproduction[Outcome],
-    outcome: Outcome,
-    claims: list[Claim],
+    one: Reproduction[Any, E],
+    outcome: Outcome[E],
     judged: list[dict[str, Any]],
     elsewhere: int,
 ) -> PaperReport:
@@ -108,7 +105,7 @@ def _paper_report(
 
     profile, parts = request.profile, request.parts
     world = ", ".join(f"{name} {value}" for name, value in paper.world.items())
-    shown = list(one.exhibits(outcome, claims, judged))
+    shown = list(one.exhibits(outcome.evidence))
     if worlds_of(judged):
         shown.append(
             Exhibit(
@@ -132,7 +129,7 @@ def _paper_report(
             ("measured window", profile.duration + (f"; {paper.long} {profile.long_duration}" if paper.long else "")),
             ("seeds", f"from {request.seed} on"),
             *([("counted world", world)] if request.declared else []),
-            *one.facts(judged).items(),
+            *one.facts.items(),
             ("version", _native.__version__),
             ("claims", ", ".join(f"{count} {word}" for word, count in verdicts(tuple(judged)))),
         ),

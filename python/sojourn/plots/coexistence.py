@@ -11,7 +11,7 @@ from matplotlib.cm import ScalarMappable
 from matplotlib.colors import Normalize
 from matplotlib.figure import Figure
 
-from sojourn.plots import style
+from sojourn.plots import heat_maps, style
 
 if TYPE_CHECKING:
     from sojourn.l4s.outcome import Found
@@ -55,33 +55,26 @@ def coexistence(
         bar = figure.colorbar(ScalarMappable(norm, _COLOURS), ax=grid, shrink=0.8, pad=0.01)
         bar.set_label("Share of an L4S flow (%); 50 is alike")
         bar.outline.set_visible(False)
-        figure.suptitle(title, x=0.01, ha="left", fontsize=12, weight="bold")
+        style.add_title(figure, title)
     return figure
 
 
 def _panel(axis: Axes, cells: Mapping[tuple[float, float], Found], norm: Normalize) -> None:
     along, up = ([*dict.fromkeys(place[i] for place in cells)] for i in (0, 1))
     shares = np.array([[_share(cells[x, y]) for x in along] for y in up])
-    axis.pcolormesh(np.ma.masked_invalid(shares), cmap=_COLOURS, norm=norm, edgecolors="white", linewidth=1.2)
+    names = [[f"{value:g}" for value in labels] for labels in (up, along)]
+    heat_maps.cells(axis, shares, (names[0], names[1]), norm, _COLOURS)
     for row, y in enumerate(up):
         for column, x in enumerate(along):
             one = cells[x, y]
-            place = (column + 0.5, row + 0.5)
             if one.verdict == "not filled":
-                axis.text(*place, "not filled", ha="center", va="center", fontsize=6.5, color=style.FAINT)
+                heat_maps.write(axis, column + 0.5, row + 0.5, "not filled", 6.5, style.FAINT)
                 continue
-            dark = abs(shares[row, column] - 50) > 30
-            colour = "white" if dark else style.INK
-            axis.text(
-                place[0], row + 0.62, f"{shares[row, column]:.0f}", ha="center", va="center", fontsize=10, color=colour
-            )
+            colour = "white" if abs(shares[row, column] - 50) > 30 else style.INK
+            heat_maps.write(axis, column + 0.5, row + 0.62, f"{shares[row, column]:.0f}", 10, colour)
             waits = [one.mean(name) for name in ("l4s_queue_ms", "classic_queue_ms")]
             text = " / ".join("-" if wait is None else f"{wait:.2g}" if wait < 10 else f"{wait:.0f}" for wait in waits)
-            axis.text(place[0], row + 0.24, text, ha="center", va="center", fontsize=6.5, color=colour)
-    for ticks, labels in ((axis.set_xticks, along), (axis.set_yticks, up)):
-        ticks([place + 0.5 for place in range(len(labels))], [f"{value:g}" for value in labels])
-    axis.grid(visible=False)
-    axis.tick_params(length=0)
+            heat_maps.write(axis, column + 0.5, row + 0.24, text, 6.5, colour)
 
 
 def _share(one: Found) -> float:

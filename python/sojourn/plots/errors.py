@@ -55,6 +55,5 @@ def error_curves(
             one.set_xlabel("relative error (%)")
         axes[0].set_ylabel("share of scenarios not above")
         axes[0].legend(loc="upper left")
-        if title:
-            figure.suptitle(title, x=0.01, ha="left", fontsize=12, weight="bold")
+        style.add_title(figure, title)
     return figure

@@ -105,7 +105,6 @@ def flow_goodput_bars(data: Mapping[str, Mapping[str, Mapping[float, Values]]], 
         axes[-1].set_xticks(range(len(labels)), [names[label] for label in labels])
         axes[-1].set_xlim(-0.6, len(labels) - 0.4)
         figure.supylabel("Goodput of each flow (Mbit/s)", fontsize=10.5)
-        if title:
-            figure.suptitle(title, x=0.01, ha="left", fontsize=12, weight="bold")
+        style.add_title(figure, title)
         style.add_legend(figure, [Patch(color=shades[rtt], label=f"{rtt:g} ms") for rtt in rtts], title="base RTT")
     return figure

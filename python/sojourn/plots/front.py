@@ -66,8 +66,7 @@ def pareto_front(
         figure = Figure(figsize=(4.6 * panels + 1.4, 4.2), layout="constrained")
         for axis, other in zip(figure.subplots(1, panels, squeeze=False)[0], axes[1:], strict=True):
             _panel(axis, axes[0], other, tried, front, named)
-        if title:
-            figure.suptitle(title, x=0.01, ha="left", fontsize=12, weight="bold")
+        style.add_title(figure, title)
         handles, labels = figure.axes[0].get_legend_handles_labels()
         figure.legend(handles, labels, loc="outside right center", alignment="left")
     return figure

@@ -6,8 +6,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+import numpy.typing as npt
 from matplotlib.axes import Axes
 from matplotlib.cm import ScalarMappable
+from matplotlib.collections import QuadMesh
 from matplotlib.colors import LogNorm, Normalize
 from matplotlib.figure import Figure
 
@@ -72,7 +74,7 @@ def heat_maps(lines: Sequence[Maps], *, columns: Sequence[str], across: str, tit
             bar.outline.set_visible(False)
             if isinstance(norm, LogNorm):
                 style.log_ticks(bar.ax.yaxis)
-        figure.suptitle(title, x=0.01, ha="left", fontsize=12, weight="bold")
+        style.add_title(figure, title)
     return figure
 
 
@@ -81,6 +83,23 @@ def _norm(maps: Maps) -> Normalize:
         return Normalize(*maps.bounds)
     values = [value for _, numbers in maps.panels for value in numbers.values()]
     return LogNorm(min(values), max(values)) if min(values) < max(values) else Normalize(min(values), max(values) + 1)
+
+
+def cells(
+    axis: Axes, values: npt.ArrayLike, names: tuple[Sequence[str], Sequence[str]], norm: Normalize, colours: str
+) -> QuadMesh:
+    """Draw coloured cells, with the names of their rows and columns at the axes; one that is not a number is blank."""
+    mesh = axis.pcolormesh(np.ma.masked_invalid(values), cmap=colours, norm=norm, edgecolors="white", linewidth=1.2)
+    for ticks, labels in zip((axis.set_yticks, axis.set_xticks), names, strict=True):
+        ticks([place + 0.5 for place in range(len(labels))], labels)
+    axis.grid(visible=False)
+    axis.tick_params(length=0)
+    return mesh
+
+
+def write(axis: Axes, x: float, y: float, text: str, size: float, colour: str) -> None:
+    """Write in the middle of a place."""
+    axis.text(x, y, text, ha="center", va="center", fontsize=size, color=colour)
 
 
 def _panel(
@@ -92,22 +111,11 @@ def _panel(
 ) -> None:
     rows, columns = names
     values = np.array([[numbers.get((row, column), np.nan) for column in columns] for row in rows])
-    mesh = axis.pcolormesh(np.ma.masked_invalid(values), cmap=colours, norm=norm, edgecolors="white", linewidth=1.2)
+    mesh = cells(axis, values, names, norm, colours)
     for (row, column), value in np.ndenumerate(values):
         if not np.isnan(value):
             red, green, blue, _ = mesh.cmap(norm(value))
             dark = 0.3 * red + 0.6 * green + 0.1 * blue < 0.5
-            axis.text(
-                column + 0.5,
-                row + 0.5,
-                f"{value:.0f}" if value >= 10 else f"{value:.1f}",
-                ha="center",
-                va="center",
-                fontsize=8.5,
-                color="white" if dark else style.INK,
-            )
-    axis.set_xticks([place + 0.5 for place in range(len(columns))], columns)
-    axis.set_yticks([place + 0.5 for place in range(len(rows))], rows)
+            text = f"{value:.0f}" if value >= 10 else f"{value:.1f}"
+            write(axis, column + 0.5, row + 0.5, text, 8.5, "white" if dark else style.INK)
     axis.set_ylim(len(rows), 0)
-    axis.grid(visible=False)
-    axis.tick_params(length=0)

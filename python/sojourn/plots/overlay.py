@@ -116,8 +116,7 @@ def overlay_grid(panels: Sequence[Panel], axis: Axis, *, title: str = "") -> Fig
             axes[place, 0].set_ylabel(label, fontsize=9.5, weight="bold")
         figure.supxlabel(axis.x, fontsize=10)
         figure.supylabel(axis.y, fontsize=10)
-        if title:
-            figure.suptitle(title, x=0.01, ha="left", fontsize=12, weight="bold")
+        style.add_title(figure, title)
         figure.legend(handles=_handles(panels), loc="outside upper right", ncols=2)
     return figure
 
@@ -153,8 +152,7 @@ def scatter_pairs(
             one.set_title(name, fontsize=10.5)
             one.set_xlabel(f"Linux kernel ({units[name]})")
             one.set_ylabel(f"simulator ({units[name]})")
-        if title:
-            figure.suptitle(title, x=0.01, ha="left", fontsize=12, weight="bold")
+        style.add_title(figure, title)
     return figure
 
 

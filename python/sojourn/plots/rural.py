@@ -95,8 +95,7 @@ def curves(panels: Sequence[Panel], *, title: str = "") -> Figure:
                 handles.setdefault(line.label, Line2D([], [], label=line.label, **look))
         if not panels:
             say_no_data(axes[0])
-        if title:
-            figure.suptitle(title, x=0.01, ha="left", fontsize=12, weight="bold")
+        style.add_title(figure, title)
         if handles:
             style.add_legend(figure, list(handles.values()))
     return figure

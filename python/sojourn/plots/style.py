@@ -150,6 +150,12 @@ def house_style() -> Iterator[None]:
         yield
 
 
+def add_title(figure: Figure, title: str) -> None:
+    """Put a title above a figure, if there is one."""
+    if title:
+        figure.suptitle(title, x=0.01, ha="left", fontsize=12, weight="bold")
+
+
 def add_legend(figure: Figure, handles: Sequence[Artist], *, title: str | None = None) -> None:
     """Put a legend beside the plots, or below them if its words are long."""
     longest = max(len(str(handle.get_label())) for handle in handles)

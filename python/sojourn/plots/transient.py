@@ -55,8 +55,7 @@ def transient_lines(
         axes[-1].set_xlim(max(start_s, float(earliest)), end_s)
         axes[-1].set_xlabel("Time since the flows started (s)")
         figure.supylabel("Latency (round-trip time, ms)", fontsize=10.5)
-        if title:
-            figure.suptitle(title, x=0.01, ha="left", fontsize=12, weight="bold")
+        style.add_title(figure, title)
         style.add_legend(figure, style.line_handles(labels))
     return figure
 

@@ -10,7 +10,7 @@ from matplotlib.axes import Axes
 from matplotlib.colors import LogNorm
 from matplotlib.figure import Figure
 
-from sojourn.plots import style
+from sojourn.plots import heat_maps, style
 
 _PANELS = (("target_ms", "target"), ("interval_ms", "interval"))
 
@@ -41,8 +41,7 @@ def tuning_map(rows: Sequence[Mapping[str, Any]], *, title: str = "") -> Figure:
                 mine = {(row["rate"], row["rtt_ms"]): row for row in rows if row["qdisc"] == qdisc}
                 _panel(line[column], mine, rates, rtts, key, name, norm)
                 line[column].set_title(f"{qdisc}: best {name} (ms)", fontsize=10.5)
-        if title:
-            figure.suptitle(title, x=0.01, ha="left", fontsize=12, weight="bold")
+        style.add_title(figure, title)
     return figure
 
 
@@ -55,28 +54,19 @@ def _panel(
     name: str,
     norm: LogNorm,
 ) -> None:
-    heights = np.ma.masked_invalid(
-        [[cells[rate, rtt][key] if cells[rate, rtt]["filled"] else np.nan for rate in rates] for rtt in rtts]
-    )
-    axis.pcolormesh(heights, cmap="YlGnBu", norm=norm, edgecolors="white", linewidth=1.2)
+    heights = [[cells[rate, rtt][key] if cells[rate, rtt]["filled"] else np.nan for rate in rates] for rtt in rtts]
+    short = [rate.replace("kbit", "k").replace("mbit", "M").replace("gbit", "G") for rate in rates]
+    heat_maps.cells(axis, heights, ([f"{rtt:g}" for rtt in rtts], short), norm, "YlGnBu")
     for y, rtt in enumerate(rtts):
         for x, rate in enumerate(rates):
             cell = cells[rate, rtt]
-            dark = float(norm(cell[key])) > 0.55
-            colour = "white" if dark else style.INK
+            colour = "white" if float(norm(cell[key])) > 0.55 else style.INK
             if not cell["filled"]:
-                axis.text(x + 0.5, y + 0.5, "not filled", ha="center", va="center", fontsize=6.5, color=style.FAINT)
+                heat_maps.write(axis, x + 0.5, y + 0.5, "not filled", 6.5, style.FAINT)
                 continue
-            axis.text(x + 0.5, y + 0.62, f"{cell[key]:g}", ha="center", va="center", fontsize=10, color=colour)
+            heat_maps.write(axis, x + 0.5, y + 0.62, f"{cell[key]:g}", 10, colour)
             low, high = cell[f"{name}_from_ms"], cell[f"{name}_to_ms"]
             if low != high:
-                axis.text(x + 0.5, y + 0.25, f"{low:g}-{high:g}", ha="center", va="center", fontsize=6.5, color=colour)
-    axis.set_xticks(
-        [x + 0.5 for x in range(len(rates))],
-        [rate.replace("kbit", "k").replace("mbit", "M").replace("gbit", "G") for rate in rates],
-    )
-    axis.set_yticks([y + 0.5 for y in range(len(rtts))], [f"{rtt:g}" for rtt in rtts])
+                heat_maps.write(axis, x + 0.5, y + 0.25, f"{low:g}-{high:g}", 6.5, colour)
     axis.set_xlabel("Rate (bit/s)")
     axis.set_ylabel("Base RTT (ms)")
-    axis.grid(visible=False)
-    axis.tick_params(length=0)

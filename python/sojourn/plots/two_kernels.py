@@ -81,8 +81,7 @@ def paired(panels: Sequence[Panel], kernels: tuple[str, str], *, title: str = ""
             axis.set_ylabel(panel.unit)
         for axis in axes[len(panels) :]:
             axis.set_visible(False)
-        if title:
-            figure.suptitle(title, x=0.01, ha="left", fontsize=12, weight="bold")
+        style.add_title(figure, title)
     return figure
 
 

@@ -38,7 +38,7 @@ def voip_delay_cdf(data: Mapping[tuple[str, str], Mapping[str, Values]], *, titl
     ----------
     data
         For each (link, cross traffic) the samples of each discipline, all runs put together, in ms: one-way delay less
-        its minimum. Lost samples are `None` or NaN and are left out.
+        that of the empty path. Lost samples are `None` or NaN and are left out.
     title
         Above the figure.
 
@@ -66,8 +66,7 @@ def voip_delay_cdf(data: Mapping[tuple[str, str], Mapping[str, Values]], *, titl
             axis.set_title(link_title(link), fontsize=10.5)
             _delay_axis(axis, [finite(values) for load in loads for values in data.get((link, load), {}).values()])
         figure.supxlabel("Induced one-way delay (ms)", fontsize=10.5)
-        if title:
-            figure.suptitle(title, x=0.01, ha="left", fontsize=12, weight="bold")
+        style.add_title(figure, title)
         style.add_legend(figure, style.line_handles(labels))
     return figure
 

@@ -66,8 +66,7 @@ def page_fetch_bars(
         for axis, link in zip(axes[0], links, strict=True):
             axis.set_title(link_title(link), fontsize=10.5)
         figure.align_ylabels(axes[:, 0])
-        if title:
-            figure.suptitle(title, x=0.01, ha="left", fontsize=12, weight="bold")
+        style.add_title(figure, title)
     return figure
 
 

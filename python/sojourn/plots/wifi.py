@@ -65,8 +65,7 @@ def ping_cdf(samples: Mapping[str, Mapping[str, Values]], *, title: str = "") ->
         axis.set_xscale("log")
         style.log_ticks(axis.xaxis)
         axis.set_ylim(0, 1.01)
-        if title:
-            figure.suptitle(title, x=0.01, ha="left", fontsize=12, weight="bold")
+        style.add_title(figure, title)
         style.add_legend(figure, handles)
     return figure
 
@@ -113,8 +112,7 @@ def airtime_shares(shares: Mapping[str, Mapping[str, Values]], *, title: str = "
             axis.axhline(third, color=style.FAINT, linestyle=(0, (5, 3)), linewidth=1.0, zorder=1.5)
         _scheme_axis(axis, list(shares))
         axis.set_ylim(0, 1)
-        if title:
-            figure.suptitle(title, x=0.01, ha="left", fontsize=12, weight="bold")
+        style.add_title(figure, title)
         # As in the stack, from the top.
         style.add_legend(figure, [Patch(color=colours[name], label=name) for name in reversed(stations)])
     return figure
@@ -152,8 +150,7 @@ def throughput_bars(rates: Mapping[str, Mapping[str, Values]], *, title: str = "
                 axis.bar(at, one.mean, width=width * 0.92, color=colours[name], zorder=2)
                 whisker(axis, at, one)
         _scheme_axis(axis, list(rates))
-        if title:
-            figure.suptitle(title, x=0.01, ha="left", fontsize=12, weight="bold")
+        style.add_title(figure, title)
         style.add_legend(figure, [Patch(color=colours[name], label=name) for name in bars])
     return figure
 

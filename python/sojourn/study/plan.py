@@ -16,7 +16,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar
 
 from sojourn import rounds, runner
 from sojourn.backends import SIMULATOR, Backend
@@ -29,7 +29,11 @@ from sojourn.store.run_store import RunStore
 from sojourn.study.cell import Cell, Observation
 from sojourn.study.claims import reader_of, stored
 from sojourn.study.evidence import Evidence
+from sojourn.study.paper import Profile
 from sojourn.study.rules import Vocabulary
+
+if TYPE_CHECKING:
+    from sojourn.study.reproduction import Request
 
 E = TypeVar("E")
 #: What runs are repeats of: a cell, or a cell in one of several worlds.
@@ -78,8 +82,52 @@ class Outcome(Generic[E]):
     runs: int
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Bed:
+    """What all runs of a paper share; that of a paper may have more, which worlds can set.
+
+    Attributes
+    ----------
+    profile
+        How much is run: `repeat` of most cells, `other_repeat` of those that `Paper.other` names.
+    parts
+        Of the paper.
+    seed
+        Of the first repeat.
+    tcp
+        Whose loss recovery the flows have.
+    backend
+        What makes the runs, by name.
+    """
+
+    profile: Profile
+    parts: tuple[str, ...]
+    seed: int = 1
+    tcp: str = "linux-6.1"
+    backend: str = SIMULATOR.name
+
+    @property
+    def whose_tcp(self) -> str:
+        """Whose TCP the flows have, in words."""
+        return self.tcp if self.backend == SIMULATOR.name else "the kernel"
+
+    @classmethod
+    def of(cls, request: Request, **own: Any) -> Self:
+        """Return the bed that is asked for; a world's settings go before the fields of its `own`."""
+        shared = {
+            "profile": request.profile,
+            "parts": request.run_parts,
+            "seed": request.seed,
+            "tcp": request.tcp,
+            "backend": request.backend.name,
+        }
+        return cls(**{**shared, **own, **request.settings})
+
+
 def observed(
-    planned: Sequence[Planned[K]], observe: Callable[[K, Run], Observation], means: Means
+    planned: Sequence[Planned[K]],
+    observe: Callable[[K, Run], Observation],
+    means: Means,
 ) -> tuple[dict[K, tuple[Observation, ...]], int]:
     """Run a plan (see `execute`) and return what is kept of each cell's repeats, in its order, and how many runs."""
     by_cell: dict[K, list[Observation]] = {}
@@ -95,8 +143,6 @@ def execute(
     planned: Sequence[Planned[K]],
     take: Callable[[K, Run], None],
     means: Means,
-    *,
-    order: Callable[[Planned[K]], Any] | None = None,
 ) -> list[Run]:
     """Run a plan, hand each run with its cell to `take`, and return the runs in the order of the plan.
 
@@ -108,8 +154,6 @@ def execute(
         Called once for each run, when all are there.
     means
         How it is run.
-    order
-        Key by which runs are handed over (default: the order of the plan).
 
     Raises
     ------
@@ -126,11 +170,8 @@ def execute(
         dask=means.dask,
         backend=means.backend,
     )
-    pairs = list(zip(planned, runs, strict=True))
-    if order is not None:
-        pairs.sort(key=lambda pair: order(pair[0]))
     with progress_bar(len(runs), None if means.progress is None else "reading the runs") as tick:
-        for one, run in pairs:
+        for one, run in zip(planned, runs, strict=True):
             take(one.cell, run)
             tick()
     return runs
@@ -159,6 +200,11 @@ def cells_of(
         if set(turn.get("parts", one.get("parts"))) & set(parts)
     )
     return list(dict.fromkeys(found))
+
+
+def ready(cells: Sequence[Cell], lacks: Callable[[Cell], Sequence[str]]) -> str:
+    """Return in words how many of the cells can be run."""
+    return f"{sum(not lacks(cell) for cell in cells)} of {len(cells)}"
 
 
 def missing(cells: Iterable[Cell], lacks: Callable[[Cell], Sequence[str]]) -> list[str]:

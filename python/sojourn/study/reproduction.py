@@ -8,12 +8,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast
 
 from sojourn.backends import Backend
+from sojourn.store.run import Run
+from sojourn.study.cell import Observation
 from sojourn.study.claims import Claim
 from sojourn.study.paper import Paper, Profile
-from sojourn.study.plan import Means, Planned
+from sojourn.study.plan import K, Means, Outcome, Planned, observed
 
 if TYPE_CHECKING:
     from sojourn.report import PaperReport
@@ -21,15 +23,8 @@ if TYPE_CHECKING:
     from sojourn.store.folder import ResultFolder
 
 
-class Ran(Protocol):
-    """What came of a plan."""
-
-    @property
-    def runs(self) -> int:
-        """How many runs."""
-
-
-Outcome = TypeVar("Outcome", bound=Ran)
+#: What claims are judged by.
+E = TypeVar("E")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -90,23 +85,25 @@ class Request:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Reproduction(Generic[Outcome]):
+class Reproduction(Generic[K, E]):
     """A paper as the command runs it.
 
     Attributes
     ----------
     plan
         All runs.
-    run
-        Runs them.
+    observe
+        Returns what is kept of a run in a cell.
+    evidence
+        Returns what the claims are judged by, from what was kept of each cell's repeats.
     judge
         Returns claims in the form of `claims.json`.
-    beside
-        Returns the same for other worlds that the same runs are enough for, by name, from what became of the claims.
     exhibits
-        Returns figures and tables, from the outcome, the claims and what became of them.
+        Returns figures and tables.
+    beside
+        Returns claims for other worlds that the same runs are enough for, by name, from what became of the claims.
     facts
-        What the head of the report also has, by name, from what became of the claims.
+        What the head of the report also has, by name.
     paper
         The paper, if what it says of repeats and windows is not so of the parts that are run.
     keep
@@ -115,24 +112,30 @@ class Reproduction(Generic[Outcome]):
         Returns what is printed before the exhibits' tables.
     """
 
-    plan: Sequence[Planned[Any]]
-    run: Callable[[Means], Outcome]
-    judge: Callable[[list[Claim], Outcome], list[dict[str, Any]]]
-    exhibits: Callable[[Outcome, list[Claim], list[dict[str, Any]]], Iterable[Exhibit]]
-    beside: Callable[[list[Claim], Outcome, list[dict[str, Any]]], Mapping[str, list[dict[str, Any]]]] = field(
-        default=lambda _claims, _outcome, _judged: {}
+    plan: Sequence[Planned[K]]
+    observe: Callable[[K, Run], Observation]
+    evidence: Callable[[dict[K, tuple[Observation, ...]]], E]
+    judge: Callable[[list[Claim], E], list[dict[str, Any]]]
+    exhibits: Callable[[E], Iterable[Exhibit]]
+    beside: Callable[[list[Claim], E, list[dict[str, Any]]], Mapping[str, list[dict[str, Any]]]] = field(
+        default=lambda _claims, _evidence, _judged: {}
     )
-    facts: Callable[[list[dict[str, Any]]], Mapping[str, str]] = field(default=lambda _judged: {})
+    facts: Mapping[str, str] = field(default_factory=dict)
     paper: Paper | None = None
-    keep: Callable[[ResultFolder, PaperReport, Outcome], None] = field(default=lambda _folder, _report, _outcome: None)
-    begin: Callable[[Outcome], list[str]] = field(default=lambda _outcome: [])
+    keep: Callable[[ResultFolder, PaperReport, E], None] = field(default=lambda _folder, _report, _evidence: None)
+    begin: Callable[[E], list[str]] = field(default=lambda _evidence: [])
+
+    def run(self, means: Means) -> Outcome[E]:
+        """Run the plan; raises as `sojourn.study.plan.execute`."""
+        cells, runs = observed(self.plan, self.observe, means)
+        return Outcome(evidence=self.evidence(cells), runs=runs)
 
 
-def gallery(folder: str, parts: Sequence[str] | None = None) -> Callable[..., Iterable[Exhibit]]:
-    """Return what shows the exhibits of a paper of which all evidence is one; plots are loaded only then."""
+def gallery(folder: str, parts: Sequence[str] | None = None) -> Callable[[Any], Iterable[Exhibit]]:
+    """Return what shows the exhibits of a paper; plots are loaded only then."""
 
-    def exhibits(outcome: Any, _claims: list[Claim], _judged: list[dict[str, Any]]) -> Iterable[Exhibit]:
+    def exhibits(evidence: Any) -> Iterable[Exhibit]:
         module = import_module(f"sojourn.papers.{folder}.exhibits")
-        return cast("Iterable[Exhibit]", module.GALLERY.exhibits(outcome.evidence, parts))
+        return cast("Iterable[Exhibit]", module.GALLERY.exhibits(evidence, parts))
 
     return exhibits

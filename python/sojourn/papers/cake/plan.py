@@ -5,7 +5,6 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from functools import partial
 from typing import Any
 
 from sojourn.errors import ParamError
@@ -23,14 +22,10 @@ from sojourn.papers.cake.evidence import (
     PARTS,
     RRUL,
     VOICE,
-    Evidence,
-    observe,
 )
 from sojourn.scenario import Direction, Flow, Probe, Scenario, Tcp
-from sojourn.study import plan as plans
 from sojourn.study.cell import Cell
-from sojourn.study.paper import Profile
-from sojourn.study.plan import Means
+from sojourn.study.plan import Bed, Planned, repeats, runnable
 
 #: The wire around CAKE, which shapes by itself. With 1 Gbit/s, a run of 140 s is refused on
 #: the kernel: the estimate of its memory goes by the rate of the wire.
@@ -54,9 +49,6 @@ OTHERS = {"pfifo": "pfifo limit 1000", "fq_codel": "fq_codel"}
 
 #: What a cell may need that a back end does not have.
 NEEDS_CAKE, NEEDS_HOSTS, NEEDS_MARKS = "CAKE", "several hosts on a wire", "code points on a wire"
-
-Planned = plans.Planned[Cell]
-Outcome = plans.Outcome[Evidence]
 
 
 def cells(parts: Iterable[str] = PARTS) -> list[Cell]:
@@ -120,28 +112,14 @@ def lacks(cell: Cell, backend: str = "sim") -> tuple[str, ...]:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Bed:
-    """What all runs share.
+class CakeBed(Bed):
+    """What all runs share; the window is from the start of the flows on."""
 
-    Attributes
-    ----------
-    profile
-        How much is run: `repeat` of each cell, from the start of the flows on.
-    parts
-        Of the plan.
-    seed
-        Of the first repeat.
-    tcp
-        Whose loss recovery the flows have.
-    backend
-        What makes the runs: `"sim"` or `"linux"`.
-    """
-
-    profile: Profile
     parts: tuple[str, ...] = PARTS
-    seed: int = 1
-    tcp: str = "linux-6.1"
-    backend: str = "sim"
+
+    def lacks(self, cell: Cell) -> tuple[str, ...]:
+        """Return what a cell needs that the back end has not, each thing in words."""
+        return lacks(cell, self.backend)
 
     def scenario(self, cell: Cell) -> Scenario:
         """Return the scenario of a cell that can be run, with the first seed."""
@@ -161,7 +139,7 @@ class Bed:
         )
 
 
-def plan(bed: Bed) -> Sequence[Planned]:
+def plan(bed: CakeBed) -> Sequence[Planned[Cell]]:
     """Return all runs that can be made.
 
     Raises
@@ -169,14 +147,8 @@ def plan(bed: Bed) -> Sequence[Planned]:
     ParamError
         If there are none.
     """
-    there = plans.runnable(cells(bed.parts), partial(lacks, backend=bed.backend), bed.parts)
-    return plans.repeats((cell, bed.scenario(cell), bed.profile.repeat) for cell in there)
-
-
-def reproduce(bed: Bed, means: Means) -> Outcome:
-    """Run the plan; see `sojourn.study.plan.observed`."""
-    found, runs = plans.observed(plan(bed), lambda _cell, run: observe(run), means)
-    return Outcome(evidence=Evidence(cells=found, lacks=partial(lacks, backend=bed.backend)), runs=runs)
+    there = runnable(cells(bed.parts), bed.lacks, bed.parts)
+    return repeats((cell, bed.scenario(cell), bed.profile.repeat) for cell in there)
 
 
 def _traffic(cell: Cell) -> tuple[tuple[Flow, ...], tuple[Probe, ...]]:

@@ -2,35 +2,29 @@
 
 from __future__ import annotations
 
-from functools import partial
-
+from sojourn.papers.cake.evidence import Evidence, observe
 from sojourn.papers.cake.judges import JUDGES
-from sojourn.papers.cake.plan import Bed, Outcome, cells, lacks, plan, reproduce
-from sojourn.study.plan import missing
+from sojourn.papers.cake.plan import CakeBed, cells, plan
+from sojourn.study.cell import Cell
+from sojourn.study.plan import missing, ready
 from sojourn.study.reproduction import Reproduction, Request, gallery
 
 
-def reproduction(request: Request) -> Reproduction[Outcome]:
+def reproduction(request: Request) -> Reproduction[Cell, Evidence]:
     """Return the paper as it is asked for."""
-    backend = request.backend.name
-    bed = Bed(profile=request.profile, parts=request.run_parts, seed=request.seed, tcp=request.tcp, backend=backend)
+    bed = CakeBed.of(request)
     planned = cells(bed.parts)
-    lacking = partial(lacks, backend=backend)
-    there = sum(not lacking(cell) for cell in planned)
-    tcp = f"{'the kernel' if request.on_kernel else bed.tcp}, CUBIC"
+    share = ready(planned, bed.lacks)
     return Reproduction(
         plan=plan(bed),
-        run=partial(reproduce, bed),
-        judge=lambda claims, outcome: JUDGES.judge(claims, outcome.evidence),
+        observe=lambda _cell, run: observe(run),
+        evidence=lambda runs: Evidence(cells=runs, lacks=bed.lacks),
+        judge=JUDGES.judge,
         exhibits=gallery("cake", bed.parts),
-        facts=lambda _judged: {
-            "back end": backend,
-            "TCP": tcp,
-            "cells": f"{there} of {len(planned)} can be run",
+        facts={
+            "back end": bed.backend,
+            "TCP": f"{bed.whose_tcp}, CUBIC",
+            "cells": f"{share} can be run",
         },
-        begin=lambda _outcome: [
-            "\n".join(
-                [f"{there} of {len(planned)} cells can be run.", *missing(planned, partial(lacks, backend=backend))]
-            )
-        ],
+        begin=lambda _evidence: ["\n".join([f"{share} cells can be run.", *missing(planned, bed.lacks)])],
     )

@@ -27,15 +27,13 @@ from sojourn.papers.flusher.evidence import (
     TIMED,
     WRITTEN,
     Evidence,
-    observe,
 )
 from sojourn.papers.flusher.quantities import VOCABULARY
 from sojourn.scenario import Flow, Scenario, Tcp
 from sojourn.scenario_keys import Flusher
 from sojourn.study import plan as plans
 from sojourn.study.cell import Cell, Observation
-from sojourn.study.paper import Profile
-from sojourn.study.plan import Means, cells_of
+from sojourn.study.plan import Planned, cells_of, repeats
 
 #: Parts of the paper.
 GRID, AQM, LOGS, _, BETTER = PARTS = ("grid", "aqm", "logs", "conjectures", "adaptive")
@@ -69,19 +67,11 @@ LONG_MS = 100
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Bed:
+class FlusherBed(plans.Bed):
     """What all runs share.
 
     Attributes
     ----------
-    profile
-        How much is run: `repeat` of the cells of the figures, `other_repeat` of all others.
-    parts
-        Of the paper.
-    seed
-        Of the first repeat.
-    tcp
-        Whose loss recovery the flows have.
     selects
         Whether a flusher can look at some flows only. The daemon sees all that passes its interface, so cells with a
         foreign flow are left out where it cannot.
@@ -99,9 +89,7 @@ class Bed:
         How the flusher decides in the thesis's cells: of `sojourn.papers.flusher.evidence.READINGS`, or `ADAPTIVE`.
     """
 
-    profile: Profile
     parts: tuple[str, ...] = PARTS
-    seed: int = 1
     tcp: str = "linux-3.14"
     selects: bool = True
     bursts: str | None = None
@@ -131,6 +119,10 @@ class Bed:
             flusher=flusher(cell, self.bursts, self.gate),
             seed=self.seed,
         )
+
+
+#: What `sojourn.validate.flusher` calls it.
+Bed = FlusherBed
 
 
 def qdisc(cell: Cell, emulator: str) -> str:
@@ -179,23 +171,16 @@ def flusher(cell: Cell, bursts: str | None = None, gate: str | None = None) -> F
     return Flusher(params=Parameters(params), at="client", watch=watch, mode=mode, bursts=bursts, gate=gate)
 
 
-Planned = plans.Planned[tuple[str, Cell]]
-
-
-#: The evidence on each emulator, the one that the figures show first.
-Outcome = plans.Outcome[Mapping[str, Evidence]]
-
-
 def cells(parts: Iterable[str] = PARTS, readings: Sequence[str] = READINGS) -> list[Cell]:
     """Return the cells of parts of the paper, each once; `adaptive` stands beside all readings of the thesis."""
     windowed = [reading for reading in readings if reading != WRITTEN]
     return cells_of("flusher", VOCABULARY, tuple(parts), {"READINGS": readings, "WINDOWED": windowed})
 
 
-def plan(bed: Bed) -> Sequence[Planned]:
+def plan(bed: FlusherBed) -> Sequence[Planned[tuple[str, Cell]]]:
     """Return all runs: those of the figures and claims on each emulator, and those of `adaptive` on the first."""
     figures = {*cells((GRID, AQM, LOGS, BETTER), bed.readings)}
-    return plans.repeats(
+    return repeats(
         (
             (emulator, cell),
             bed.scenario(cell, emulator),
@@ -207,13 +192,12 @@ def plan(bed: Bed) -> Sequence[Planned]:
     )
 
 
-def reproduce(bed: Bed, means: Means) -> Outcome:
-    """Run the plan; see `sojourn.study.plan.observed`."""
-    found, runs = plans.observed(plan(bed), lambda place, run: observe(run, place[1]), means)
-    cells_of: dict[str, dict[Cell, tuple[Observation, ...]]] = {}
-    for (emulator, cell), observations in found.items():
-        cells_of.setdefault(emulator, {})[cell] = observations
-    return Outcome(evidence={emulator: Evidence(cells=each) for emulator, each in cells_of.items()}, runs=runs)
+def evidence(runs: Mapping[tuple[str, Cell], tuple[Observation, ...]]) -> dict[str, Evidence]:
+    """Return the evidence on each emulator, the one that the figures show first."""
+    cells: dict[str, dict[Cell, tuple[Observation, ...]]] = {}
+    for (emulator, cell), observations in runs.items():
+        cells.setdefault(emulator, {})[cell] = observations
+    return {emulator: Evidence(cells=each) for emulator, each in cells.items()}
 
 
 def ours(tcp: str, base: int, buffer: int, scene: str = ONE) -> Cell:

@@ -6,10 +6,10 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
-from sojourn.papers.good_bad_wifi.observation import known, observe
-from sojourn.store.run import Run
+from sojourn.papers.good_bad_wifi.observation import known
+from sojourn.store.comparison import Comparison
 from sojourn.study import evidence as kit
-from sojourn.study.cell import Axes, Cell, Observation
+from sojourn.study.cell import Axes, Observation
 
 #: The disciplines of seed 000, in the order of its Table 1.
 FIFO = "pfifo_fast"
@@ -78,9 +78,12 @@ class Evidence(kit.Evidence):
     ----------
     collisions
         By (experiment, discipline) a run at 10/1 with a hash collision, where one was found.
+    comparison
+        The RRUL runs with CUBIC; without cells if there are none.
     """
 
     collisions: Mapping[tuple[str, str], Collision] = field(default_factory=dict)
+    comparison: Comparison = field(default_factory=lambda: Comparison(experiment=RRUL, cells=()))
 
     def numbers(
         self,
@@ -100,23 +103,6 @@ class Evidence(kit.Evidence):
     def goodput(self, link: str, qdisc: str, side: Side, experiment: str = RRUL) -> list[float]:
         """Return the goodput of each repeat (Mbit/s)."""
         return self.numbers(link, qdisc, lambda run: goodput(run, side), experiment)
-
-
-class Gathering:
-    """Evidence in the making: runs come in any order, and only what was observed of them is kept."""
-
-    def __init__(self) -> None:
-        self._runs: dict[Cell, dict[int, Observation]] = {}
-
-    def add(self, cell: Cell, run: Run) -> None:
-        """Observe a run of a cell; a seed that is there already is replaced."""
-        observation = observe(run)
-        self._runs.setdefault(cell, {})[observation.seed] = observation
-
-    def evidence(self, collisions: dict[tuple[str, str], Collision] | None = None) -> Evidence:
-        """Return what has come in so far, the repeats of each cell in the order of their seeds."""
-        cells = {cell: tuple(runs[seed] for seed in sorted(runs)) for cell, runs in self._runs.items()}
-        return Evidence(cells=cells, collisions=collisions or {})
 
 
 def sides(link: str) -> tuple[Side, ...]:

@@ -17,9 +17,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sojourn.errors import SojournError
-from sojourn.record import FlowRecord, ProbeSeries, Record, SeriesRecord, WebRecord
+from sojourn.record import FlowRecord, ProbeSeries, Record, SeriesRecord
 from sojourn.schema import required
 from sojourn.stats.fetches import unfinished_s
+from sojourn.stats.mos import mos_of_stream
 from sojourn.store.run import Run
 from sojourn.study.cell import Observation
 from sojourn.units import bits_per_s, seconds
@@ -36,8 +37,6 @@ BIN_S, CURVE_S, SETTLED_FROM_S = 0.2, 60.0, 30.0
 BINS = round(CURVE_S / BIN_S)
 #: A flow's early time, in which it grows its window for the first time (s).
 EARLY_S = 30.0
-
-#: How each unit of a rate is spelled in a canonical scenario, in bit/s.
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -135,16 +134,20 @@ class VoiceObservation:
         Time between two packets.
     sent, lost
         Packets sent in the measured window, and those of them that were lost.
+    mos
+        Its mean opinion score, if it has one.
     t_s
         End of each bin in which packets arrived.
     delay_ms, most_ms
-        Induced one-way delay of the packets sent in that bin: mean and largest (the base delay is taken off).
+        Induced one-way delay of the packets sent in that bin, mean and largest: the delay less that of the empty path,
+        as induced latency is the round-trip time less that of the empty path (seed 000 section 5.1).
     """
 
     name: str
     frame_ms: float
     sent: int
     lost: int
+    mos: float | None
     t_s: Array
     delay_ms: Array
     most_ms: Array
@@ -172,7 +175,7 @@ class PageObservation:
     """
 
     page: str
-    time_s: Array
+    time_s: NDArray[np.float64]
     unfinished_s: float
     syns: Array
     look_ups: Array
@@ -361,29 +364,25 @@ def _voice(record: Record) -> VoiceObservation | None:
         frame_ms=required(found.frame_ms, "frame_ms"),
         sent=int(found.sent),
         lost=int(found.lost),
+        mos=mos_of_stream(found),
         t_s=time[arrived].astype(np.float32),
         delay_ms=(delay[arrived] - base).astype(np.float32),
         most_ms=(most[arrived] - base).astype(np.float32),
     )
 
 
-def page_unfinished_s(record: Record, client: WebRecord) -> float:
-    """Return how long the fetch of a web client that was under way at the end of the run had taken (s)."""
-    (client_settings,) = (one for one in record.scenario["web"] if one["name"] == client.name)
-    starts, times = [fetch.start_s for fetch in client.fetches], [fetch.time_s for fetch in client.fetches]
-    interval, end = seconds(client_settings["interval"]), record.cost.sim_s
-    return unfinished_s(starts, times, interval=interval, end=end)
-
-
 def _pages(record: Record) -> PageObservation | None:
-    clients = record.web
-    if not clients:
+    if not record.web:
         return None
-    fetches = clients[0].fetches
+    client = record.web[0]
+    (settings,) = (one for one in record.scenario["web"] if one["name"] == client.name)
+    fetches = client.fetches
+    starts, times = [fetch.start_s for fetch in fetches], [fetch.time_s for fetch in fetches]
+    interval, end = seconds(settings["interval"]), record.cost.sim_s
     return PageObservation(
-        page=clients[0].page,
-        unfinished_s=page_unfinished_s(record, clients[0]),
-        time_s=np.asarray([fetch.time_s for fetch in fetches], dtype=np.float32),
+        page=client.page,
+        unfinished_s=unfinished_s(starts, times, interval=interval, end=end),
+        time_s=np.asarray(times, dtype=np.float64),
         syns=np.asarray([int(fetch.syn_retransmitted) for fetch in fetches], dtype=np.float32),
         look_ups=np.asarray([int(fetch.dns_retried) for fetch in fetches], dtype=np.float32),
     )

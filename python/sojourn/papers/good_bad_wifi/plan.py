@@ -6,7 +6,7 @@ import dataclasses
 import itertools
 import json
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -43,9 +43,8 @@ from sojourn.papers.good_bad_wifi.evidence import (
     WEB_RRUL,
     Collision,
     Evidence,
-    Gathering,
 )
-from sojourn.papers.good_bad_wifi.measured import Measured, Measuring
+from sojourn.papers.good_bad_wifi.observation import observe
 from sojourn.papers.good_bad_wifi.section7 import (
     SHALLOW,
     SLOW_LINKS,
@@ -59,13 +58,10 @@ from sojourn.papers.good_bad_wifi.section7 import (
 )
 from sojourn.scenario import Scenario, Tcp
 from sojourn.store.cell import Cell as Repeats
-from sojourn.store.cell import gather
 from sojourn.store.comparison import Comparison
 from sojourn.store.run import Run
-from sojourn.study import plan as plans
-from sojourn.study.cell import Cell
-from sojourn.study.paper import Profile
-from sojourn.study.plan import Means
+from sojourn.study.cell import Cell, Observation
+from sojourn.study.plan import Bed, Planned, repeats
 
 #: The figure of each link.
 FIGURES = {"100/100": "fig2a", "10/10": "fig2b", "10/1": "fig2c"}
@@ -114,46 +110,14 @@ CLAIMS = {
 WIFI_PART = "wifi"
 
 
-Planned = plans.Planned[Cell]
-
-
-@dataclass(frozen=True, kw_only=True)
-class Outcome:
-    """What came of the plan.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WiredBed(Bed):
+    """What all runs share; the paper's kernel was `"linux-3.14"`.
 
     Attributes
     ----------
-    comparison
-        The RRUL runs; without cells if there are none.
-    evidence
-        What the claims are judged by.
-    measured, over_wifi
-        The numbers behind figures and tables, of the wired links and of section 7.
-    runs
-        How many.
-    """
-
-    comparison: Comparison
-    evidence: Evidence
-    measured: Measured
-    over_wifi: Measured
-    runs: int
-
-
-@dataclass(frozen=True, kw_only=True)
-class Bed:
-    """What all runs share.
-
-    Attributes
-    ----------
-    profile
-        How much is run.
-    parts
-        Of the paper; `None` for all.
-    seed
-        Of the first repeat.
-    tcp
-        Whose loss recovery the flows have: the paper's kernel was `"linux-3.14"`.
+    whole
+        Whether all parts of the paper are asked for: then there are also cells that no part needs alone.
     spared
         Whether that is run that only the simulator can: an ablation, in which no bare acknowledgement is lost, and
         section 7.
@@ -167,9 +131,8 @@ class Bed:
         Which connections of a page look up the server's name: each, or with `"page"` the first.
     """
 
-    profile: Profile
-    parts: tuple[str, ...] | None = None
-    seed: int = 1
+    parts: tuple[str, ...] = tuple(EXPERIMENTS)
+    whole: bool = True
     tcp: str = "linux-3.14"
     spared: bool = True
     other_pairs: bool = True
@@ -206,69 +169,51 @@ class Bed:
         )
 
 
-def plan(bed: Bed) -> Sequence[Planned]:
+def plan(bed: WiredBed) -> Sequence[Planned[Cell]]:
     """Return all runs but the searches for collisions, the costliest first."""
-    everything = [part for part in EXPERIMENTS if bed.spared or part != WIFI_PART]
-    parts = everything if bed.parts is None else bed.parts
-    experiments = {name for part in parts for name in EXPERIMENTS[part]}
-    return plans.repeats(sorted(_cells(bed, experiments), key=lambda one: -_cost(one[0])))
+    experiments = {name for part in bed.parts for name in EXPERIMENTS[part]}
+    return repeats(sorted(_cells(bed, experiments), key=lambda one: -_cost(one[0])))
 
 
-def reproduce(bed: Bed, means: Means) -> Outcome:
-    """Run the plan; see `sojourn.study.plan.execute`."""
-    planned = plan(bed)
-    gathering, measuring, wireless = Gathering(), Measuring(), Measuring(unfinished=True)
+class Gathering:
+    """What is kept of runs as they come: of all what was observed, and the RRUL runs with CUBIC themselves."""
 
-    def take(cell: Cell, run: Run) -> None:
-        gathering.add(cell, run)
-        if shown(cell):
-            name, _, _ = cell.experiment.partition(":")
-            measuring.add(name, cell.link, cell.qdisc, run.record)
-        elif shown_over_wifi(cell):
-            name, _, _ = cell.experiment.partition(":")
-            wireless.add(OVER_WIFI[name], cell.link, cell.qdisc, run.record)
+    def __init__(self, bed: WiredBed) -> None:
+        self._bed = bed
+        self._rrul: dict[Cell, list[Run]] = {}
 
-    runs = plans.execute(planned, take, means, order=_order)
-    evidence = gathering.evidence()
-    collisions: dict[tuple[str, str], Collision] = {}
-    for experiment, qdisc in COLLIDING:
-        if AXES(experiment, "10/1", qdisc) in evidence.cells:
-            scenario = bed.scenario(experiment, "10/1", qdisc)
-            found = find_collision(
-                evidence.of(AXES(experiment, "10/1", qdisc)), scenario, voice=experiment == VOIP_RRUL
-            )
-            if found is not None:
-                collisions[experiment, qdisc] = found
-    rrul = [(one.cell, run) for one, run in zip(planned, runs, strict=True) if shown(one.cell, RRUL)]
-    rrul.sort(key=lambda pair: (LINKS.index(pair[0].link), DISCIPLINES.index(pair[0].qdisc), pair[1].seed))
-    cells = gather([(cell.link, cell.qdisc) for cell, _ in rrul], [run for _, run in rrul])
-    return Outcome(
-        comparison=Comparison(
-            experiment=RRUL,
-            cells=tuple(Repeats(link=cell.link, qdisc=preset(cell.qdisc), runs=cell.runs) for cell in cells),
-        ),
-        evidence=gathering.evidence(collisions),
-        measured=measuring.measured(),
-        over_wifi=wireless.measured(),
-        runs=len(runs),
-    )
+    def observe(self, cell: Cell, run: Run) -> Observation:
+        """Return what is observed of a run."""
+        if (cell.experiment, cell.cc) == (RRUL, "cubic"):
+            self._rrul.setdefault(cell, []).append(run)
+        return observe(run)
+
+    def evidence(self, runs: Mapping[Cell, tuple[Observation, ...]]) -> Evidence:
+        """Return what the claims are judged by; collisions are looked for."""
+        collisions = {
+            (experiment, qdisc): collision
+            for experiment, qdisc in COLLIDING
+            if (repeats := runs.get(AXES(experiment, "10/1", qdisc)))
+            and (collision := self._collision(experiment, qdisc, repeats)) is not None
+        }
+        cells = tuple(
+            Repeats(link=cell.link, qdisc=preset(cell.qdisc), runs=tuple(self._rrul[cell]))
+            for cell in sorted(self._rrul, key=_order)
+        )
+        return Evidence(
+            cells={cell: runs[cell] for cell in sorted(runs, key=_order)},
+            collisions=collisions,
+            comparison=Comparison(experiment=RRUL, cells=cells),
+        )
+
+    def _collision(self, experiment: str, qdisc: str, runs: tuple[Observation, ...]) -> Collision | None:
+        scenario = self._bed.scenario(experiment, "10/1", qdisc)
+        return find_collision(runs, scenario, voice=experiment == VOIP_RRUL)
 
 
 def preset(qdisc: str) -> str:
     """Return the preset of a discipline of Table 1."""
     return f"gbw:{qdisc}"
-
-
-def shown(cell: Cell, experiment: str | None = None) -> bool:
-    """Return whether a cell is part of the figures (not an ablation, and with CUBIC)."""
-    name, _, page = cell.experiment.partition(":")
-    known = {name for names in EXPERIMENTS.values() for name in names} - OVER_WIFI.keys()
-    return name in known and page in ("", *PAGES) and cell.cc == "cubic" and experiment in (None, name)
-
-
-def shown_over_wifi(cell: Cell) -> bool:
-    """Return whether a cell is part of the figures of section 7, which has the fast link only."""
-    return cell.experiment.partition(":")[0] in OVER_WIFI and cell.link not in SLOW_LINKS
 
 
 def _averaged(scenario: Scenario, avpkt: int) -> Scenario:
@@ -279,7 +224,7 @@ def _averaged(scenario: Scenario, avpkt: int) -> Scenario:
     return dataclasses.replace(scenario, qdisc_up=up, qdisc_down=down)
 
 
-def _cells(bed: Bed, experiments: Iterable[str]) -> Iterator[tuple[Cell, Scenario, int]]:
+def _cells(bed: WiredBed, experiments: Iterable[str]) -> Iterator[tuple[Cell, Scenario, int]]:
     """Yield every cell with its first scenario and how often it is repeated."""
     repeat, other = bed.profile.repeat, bed.profile.other_repeat
     experiments = set(experiments)
@@ -289,7 +234,7 @@ def _cells(bed: Bed, experiments: Iterable[str]) -> Iterator[tuple[Cell, Scenari
                 if name in experiments:
                     yield AXES(name, link, qdisc), bed.scenario(name, link, qdisc), repeat
             for name in (RRUL, RTT_FAIRNESS):
-                if name in experiments and other and (bed.parts is None or name == RTT_FAIRNESS):
+                if name in experiments and other and (bed.whole or name == RTT_FAIRNESS):
                     yield AXES(name, link, qdisc, "reno"), bed.scenario(name, link, qdisc, cc="reno"), other
             for page in PAGES:
                 for name in (WEB, WEB_RRUL, WEB_IDLE):
@@ -300,12 +245,12 @@ def _cells(bed: Bed, experiments: Iterable[str]) -> Iterator[tuple[Cell, Scenari
         yield from _over_wifi(bed)
 
 
-def _ablations(bed: Bed, experiments: set[str]) -> Iterator[tuple[Cell, Scenario, int]]:
+def _ablations(bed: WiredBed, experiments: set[str]) -> Iterator[tuple[Cell, Scenario, int]]:
     repeat, other = bed.profile.repeat, bed.profile.other_repeat
-    if bed.spared and (bed.parts is None or "rrul" in bed.parts):
+    if bed.spared and "rrul" in bed.parts:
         spared = dataclasses.replace(bed.scenario(RRUL, "10/1", FIFO), spare_acks=True)
         yield AXES(SPARED, "10/1", FIFO), spared, repeat
-    if bed.parts is None:
+    if bed.whole:
         short = bed.scenario(RRUL, "100/100", FIFO)
         short = dataclasses.replace(short, qdisc_up="pfifo limit 127", qdisc_down="pfifo limit 127")
         yield AXES(SHORT_FIFO, "100/100", FIFO), short, repeat
@@ -320,7 +265,7 @@ def _ablations(bed: Bed, experiments: set[str]) -> Iterator[tuple[Cell, Scenario
             yield AXES(LARGE_OBJECTS, "10/10", qdisc), dataclasses.replace(large, web=web), repeat
 
 
-def _over_wifi(bed: Bed) -> Iterator[tuple[Cell, Scenario, int]]:
+def _over_wifi(bed: WiredBed) -> Iterator[tuple[Cell, Scenario, int]]:
     """Yield the cells of section 7; those of other pairs of devices only if the part is named: they are the most."""
     repeat = bed.profile.repeat
     for cell, scenario in _with_pair(bed, UNEVEN):
@@ -331,7 +276,7 @@ def _over_wifi(bed: Bed) -> Iterator[tuple[Cell, Scenario, int]]:
     for pair in (STRONG_POINT, STRONG_LAPTOP):
         scenario = over_wifi(bed.scenario(RRUL, "100/100", FIFO), pair)
         yield AXES(in_pair(pair.name, WIFI_RRUL), "100/100", FIFO), scenario, repeat
-    if bed.parts is None or not bed.other_pairs:
+    if bed.whole or not bed.other_pairs:
         return
     for pair in JUDGED[1:]:
         for cell, scenario in _with_pair(bed, pair):
@@ -342,7 +287,7 @@ def _over_wifi(bed: Bed) -> Iterator[tuple[Cell, Scenario, int]]:
             yield AXES(in_pair(pair.name, WIFI_VOIP_RRUL), "100/100", qdisc), scenario, repeat
 
 
-def _with_pair(bed: Bed, pair: Pair) -> Iterator[tuple[Cell, Scenario]]:
+def _with_pair(bed: WiredBed, pair: Pair) -> Iterator[tuple[Cell, Scenario]]:
     """Yield what the claims need of one pair of devices."""
     for qdisc in DISCIPLINES:
         for name in (WIFI_RRUL, WIFI_VOIP, WIFI_VOIP_RRUL):
@@ -356,10 +301,9 @@ def _with_pair(bed: Bed, pair: Pair) -> Iterator[tuple[Cell, Scenario]]:
         yield AXES(SHALLOW, "100/100", qdisc), over_wifi(bed.scenario(RRUL, "100/100", qdisc), pair.shallow())
 
 
-def _order(one: Planned) -> tuple[Any, ...]:
-    """Return what puts runs into the order of the paper, whatever order they were made in."""
-    cell = one.cell
-    return (cell.experiment, LINKS.index(cell.link), DISCIPLINES.index(cell.qdisc), cell.cc, one.scenario.seed)
+def _order(cell: Cell) -> tuple[Any, ...]:
+    """Return what puts cells into the order of the paper, whatever order they were run in."""
+    return (cell.experiment, LINKS.index(cell.link), DISCIPLINES.index(cell.qdisc), cell.cc)
 
 
 def _cost(cell: Cell) -> float:

@@ -2,39 +2,37 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import replace
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from sojourn import tables
+from sojourn.papers.good_bad_wifi.evidence import Evidence
 from sojourn.papers.good_bad_wifi.judges import JUDGES
-from sojourn.papers.good_bad_wifi.plan import Bed, Outcome, plan, reproduce
+from sojourn.papers.good_bad_wifi.plan import Gathering, WiredBed, plan
 from sojourn.store.cell import links
 from sojourn.store.index import Results, write_index
+from sojourn.study.cell import Cell
 from sojourn.study.claims import Claim
-from sojourn.study.reproduction import Reproduction, Request
+from sojourn.study.reproduction import Reproduction, Request, gallery
 
 if TYPE_CHECKING:
     from sojourn.report import PaperReport
-    from sojourn.report.exhibit import Exhibit
     from sojourn.store.folder import ResultFolder
 
 
-def reproduction(request: Request) -> Reproduction[Outcome]:
+def reproduction(request: Request) -> Reproduction[Cell, Evidence]:
     """Return the paper as a request has it."""
-    bed = Bed(
-        profile=request.profile, parts=request.parts, seed=request.seed, tcp=request.tcp, spared=not request.on_kernel
-    )
-    bed = replace(bed, **request.settings)
-    fair = bed.parts is None or "fairness" in bed.parts
+    bed = WiredBed.of(request, whole=request.parts is None, spared=not request.on_kernel)
+    gathering = Gathering(bed)
+    fair = "fairness" in bed.parts
     return Reproduction(
         plan=plan(bed),
-        run=partial(reproduce, bed),
-        judge=lambda claims, outcome: JUDGES.judge(claims, outcome.evidence),
+        observe=gathering.observe,
+        evidence=gathering.evidence,
+        judge=JUDGES.judge,
         beside=_with_other_pairs,
-        exhibits=lambda outcome, _claims, _judged: _exhibits(bed, outcome),
-        facts=lambda _judged: {"TCP": f"{bed.tcp}, CUBIC"},
+        exhibits=gallery("good_bad_wifi", bed.parts),
+        facts={"TCP": f"{bed.tcp}, CUBIC"},
         paper=request.paper if fair else replace(request.paper, repeats="{repeat} of each cell", long=""),
         keep=_keep,
         begin=_begin,
@@ -42,24 +40,17 @@ def reproduction(request: Request) -> Reproduction[Outcome]:
 
 
 def _with_other_pairs(
-    claims: list[Claim], outcome: Outcome, _judged: list[dict[str, Any]]
+    claims: list[Claim], evidence: Evidence, _judged: list[dict[str, Any]]
 ) -> dict[str, list[dict[str, Any]]]:
     from sojourn.papers.good_bad_wifi import pairs
 
-    return pairs.in_other_pairs(outcome.evidence, claims)
+    return pairs.in_other_pairs(evidence, claims)
 
 
-def _exhibits(bed: Bed, outcome: Outcome) -> Iterable[Exhibit]:
-    from sojourn.papers.good_bad_wifi.exhibits import GALLERY, Material
-
-    material = Material(measured=outcome.measured, over_wifi=outcome.over_wifi, evidence=outcome.evidence)
-    return GALLERY.exhibits(material, bed.parts)
-
-
-def _keep(folder: ResultFolder, shown: PaperReport, outcome: Outcome) -> None:
+def _keep(folder: ResultFolder, shown: PaperReport, evidence: Evidence) -> None:
     from sojourn import report
 
-    comparison = outcome.comparison
+    comparison = evidence.comparison
     if not comparison.cells:
         return
     folder.write_frame("runs.parquet", comparison.runs)
@@ -75,10 +66,10 @@ def _keep(folder: ResultFolder, shown: PaperReport, outcome: Outcome) -> None:
     write_index(folder, results)
 
 
-def _begin(outcome: Outcome) -> list[str]:
+def _begin(evidence: Evidence) -> list[str]:
     from sojourn import report
 
-    comparison = outcome.comparison
+    comparison = evidence.comparison
     return [
         f"{link} Mbit/s (down/up)\n{tables.text(report.headers(), report.table_rows(comparison, link))}"
         for link in links(comparison.cells)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from functools import lru_cache
 from importlib.resources import files
 
@@ -76,10 +76,6 @@ AXES = Axes(
     words=_words,
     derived={"part": _part, "beside_base": _beside_base},
 )
-
-
-#: Says what a cell needs that is not there.
-Lacks = Callable[[Cell], tuple[str, ...]]
 
 
 @lru_cache(maxsize=1)

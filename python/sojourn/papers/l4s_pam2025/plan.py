@@ -6,13 +6,10 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from sojourn import _native
-from sojourn.papers.l4s_pam2025.evidence import AXES, SENDERS, claimed, measured, observe
+from sojourn.papers.l4s_pam2025.evidence import AXES, SENDERS, claimed, measured
 from sojourn.scenario import Flow, Scenario, Tcp
-from sojourn.study import plan as plans
 from sojourn.study.cell import Cell
-from sojourn.study.evidence import Evidence
-from sojourn.study.paper import Profile
-from sojourn.study.plan import Means
+from sojourn.study.plan import Bed, Planned, repeats, runnable
 
 CONTROL, PAIR, MANY = PARTS = ("control", "pair", "many")
 #: Of the bottleneck.
@@ -28,8 +25,6 @@ SHALLOW = frozenset({"bbr2_dctcp", "bbr3_low"})
 ON_KERNELS = frozenset({"prague", "cubic", "bbr"})
 #: Where two classic flows of one kind are each other's control.
 CONTROLLED = ("fifo", "codel", "codel_drop", "pie_drop", "fq_codel")
-
-Planned = plans.Planned[Cell]
 
 
 def qdisc(cell: Cell) -> str:
@@ -75,34 +70,21 @@ def cells(parts: Iterable[str] = PARTS, *, others: bool = False) -> list[Cell]:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Bed:
-    """What all runs share.
+class L4sBed(Bed):
+    """What all runs share; the window is from the start of all flows on, as the trials were.
 
     Attributes
     ----------
-    profile
-        How much is run: `repeat` of each cell, from the start of all flows on, as the trials were.
-    parts
-        Of the plan.
-    seed
-        Of the first repeat.
     jitter
         Time text: by how much packets may be late on either way.
-    tcp
-        The variant of the simulator's TCP; a kernel has its own.
     prague_version
         Of the simulator's Prague; a kernel has its own.
-    backend
-        What makes the runs: `"sim"` or `"linux"`.
     """
 
-    profile: Profile
     parts: tuple[str, ...] = PARTS
-    seed: int = 1
     jitter: str = "0s"
     tcp: str = "linux-5.15"
     prague_version: str = "0.7"
-    backend: str = "sim"
 
     def lacks(self, cell: Cell) -> tuple[str, ...]:
         """Return the senders of a cell that the back end has not, each in words."""
@@ -158,10 +140,7 @@ class Bed:
         )
 
 
-Outcome = plans.Outcome[Evidence]
-
-
-def plan(bed: Bed) -> Sequence[Planned]:
+def plan(bed: L4sBed) -> Sequence[Planned[Cell]]:
     """Return all runs that can be made.
 
     Raises
@@ -169,12 +148,4 @@ def plan(bed: Bed) -> Sequence[Planned]:
     ParamError
         If there are none.
     """
-    return plans.repeats(
-        (cell, bed.scenario(cell), bed.repeat(cell)) for cell in plans.runnable(bed.cells(), bed.lacks, bed.parts)
-    )
-
-
-def reproduce(bed: Bed, means: Means) -> Outcome:
-    """Run the plan; see `sojourn.study.plan.observed`."""
-    cells, runs = plans.observed(plan(bed), lambda cell, run: observe(run, cell), means)
-    return Outcome(evidence=Evidence(cells=cells, lacks=bed.lacks), runs=runs)
+    return repeats((cell, bed.scenario(cell), bed.repeat(cell)) for cell in runnable(bed.cells(), bed.lacks, bed.parts))

@@ -3,45 +3,37 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from functools import partial
 from typing import TYPE_CHECKING
 
+from sojourn.papers.l4s_pam2025.evidence import observe
 from sojourn.papers.l4s_pam2025.judges import JUDGES
-from sojourn.papers.l4s_pam2025.plan import Bed, Outcome, plan, reproduce
+from sojourn.papers.l4s_pam2025.plan import L4sBed, plan
 from sojourn.study.cell import Cell
 from sojourn.study.evidence import Evidence
-from sojourn.study.plan import missing
+from sojourn.study.plan import missing, ready
 from sojourn.study.reproduction import Reproduction, Request
 
 if TYPE_CHECKING:
     from sojourn.report.exhibit import Exhibit
 
 
-def reproduction(request: Request) -> Reproduction[Outcome]:
+def reproduction(request: Request) -> Reproduction[Cell, Evidence]:
     """Return the study as it is asked for."""
-    bed = Bed(
-        profile=request.profile,
-        parts=request.run_parts,
-        seed=request.seed,
-        tcp=request.tcp,
-        backend=request.backend.name,
-        **request.settings,
-    )
+    bed = L4sBed.of(request)
     planned = bed.cells()
-    there = sum(not bed.lacks(cell) for cell in planned)
+    share = ready(planned, bed.lacks)
     return Reproduction(
         plan=plan(bed),
-        run=partial(reproduce, bed),
-        judge=lambda claims, outcome: JUDGES.judge(claims, outcome.evidence),
-        exhibits=lambda outcome, _claims, _judged: _exhibits(planned, outcome.evidence),
-        facts=lambda _judged: {
+        observe=lambda cell, run: observe(run, cell),
+        evidence=lambda cells: Evidence(cells=cells, lacks=bed.lacks),
+        judge=JUDGES.judge,
+        exhibits=lambda evidence: _exhibits(planned, evidence),
+        facts={
             "back end": bed.backend,
-            "TCP": f"{'the kernel' if request.on_kernel else request.tcp}, CUBIC",
-            "cells": f"{there} of {len(planned)} can be run",
+            "TCP": f"{bed.whose_tcp}, CUBIC",
+            "cells": f"{share} can be run",
         },
-        begin=lambda _outcome: [
-            "\n".join([f"{there} of {len(planned)} cells can be run.", *missing(planned, bed.lacks)])
-        ],
+        begin=lambda _evidence: ["\n".join([f"{share} cells can be run.", *missing(planned, bed.lacks)])],
     )
 
 

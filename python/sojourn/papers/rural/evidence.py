@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from statistics import fmean
 from typing import NamedTuple
@@ -78,9 +78,6 @@ AXES = Axes(
     words=_words,
     read={"setting": _setting},
 )
-
-
-Quantity = Callable[[Observation], "float | None"]
 
 
 def observe(run: Run, base_rtt_ms: float) -> Observation:

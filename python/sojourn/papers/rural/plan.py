@@ -19,18 +19,15 @@ from sojourn.papers.rural.evidence import (
     SFQ,
     TWO_RTT,
     Evidence,
-    observe,
 )
 from sojourn.papers.rural.quantities import VOCABULARY
 from sojourn.papers.rural.satellite import Satellite
 from sojourn.scenario import Scenario, Tcp
-from sojourn.study import plan as plans
 from sojourn.study.cell import Cell
-from sojourn.study.paper import Profile
-from sojourn.study.plan import Means, cells_of
+from sojourn.study.plan import Bed, Planned, cells_of, repeats
 
 #: Parts of the paper.
-LAMBDA, TAU, RTT, TWO, BED, SERVICE = PARTS = ("lambda", "tau", "rtt", "two-rtt", "emulation", "satellite")
+LAMBDA, TAU, RTT, TWO, EMULATED, SERVICE = PARTS = ("lambda", "tau", "rtt", "two-rtt", "emulation", "satellite")
 
 #: What the disciplines are called that have parameters.
 _FORMS = {
@@ -41,19 +38,11 @@ _FORMS = {
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Bed:
-    """What all runs share.
+class RuralBed(Bed):
+    """What all runs share; the paper's kernel was `"linux-3.14"`.
 
     Attributes
     ----------
-    profile
-        How much is run: `repeat` of the simulations, `other_repeat` of the emulated bed and the satellite path.
-    parts
-        Of the paper.
-    seed
-        Of the first repeat.
-    tcp
-        Whose loss recovery the flows have: the paper's kernel was `"linux-3.14"`.
     old_kernel
         Whether CoDel and FQ-CoDel of the bed and the satellite path are those of Linux 3.14, the paper's kernel (seed
         001 section III-A). A real kernel of today has its own.
@@ -67,9 +56,7 @@ class Bed:
         segment by segment, as its plain sink does.
     """
 
-    profile: Profile
     parts: tuple[str, ...] = PARTS
-    seed: int = 1
     tcp: str = "linux-3.14"
     old_kernel: bool = True
     save_metrics: bool = True
@@ -124,28 +111,16 @@ class Bed:
         return f"{words} variant linux-3.14" if self.old_kernel else words
 
 
-Planned = plans.Planned[Cell]
-
-
-Outcome = plans.Outcome[Evidence]
-
-
 def cells(parts: Sequence[str] = PARTS, satellite: Satellite | None = None) -> list[Cell]:
     """Return the cells of parts of the paper, each once."""
     services = Evidence(cells={}, satellite=satellite or Satellite()).services()
     return cells_of("rural", VOCABULARY, parts) + (services if SERVICE in parts else [])
 
 
-def plan(bed: Bed) -> Sequence[Planned]:
+def plan(bed: RuralBed) -> Sequence[Planned[Cell]]:
     """Return all runs."""
     few = (EMULATION, SATELLITE)
-    return plans.repeats(
+    return repeats(
         (cell, bed.scenario(cell), bed.profile.other_repeat if cell.experiment in few else bed.profile.repeat)
         for cell in cells(bed.parts, bed.satellite)
     )
-
-
-def reproduce(bed: Bed, means: Means) -> Outcome:
-    """Run the plan; see `sojourn.study.plan.observed`."""
-    found, runs = plans.observed(plan(bed), lambda cell, run: observe(run, cell.rtt), means)
-    return Outcome(evidence=Evidence(cells=found, satellite=bed.satellite), runs=runs)

@@ -12,14 +12,12 @@ from typing import Any
 
 from sojourn.experiments.voip import voice
 from sojourn.experiments.wifi import FAST, STATIONS, Options, cell, pings, tcp
-from sojourn.papers.wifi_next_steps.evidence import AXES, Evidence, observe
+from sojourn.papers.wifi_next_steps.evidence import AXES
 from sojourn.scenario import Flow, Probe, Scenario, Tcp
 from sojourn.scenario_keys import Group, Station
-from sojourn.study import plan as plans
 from sojourn.study.cell import Cell
 from sojourn.study.claims import stored
-from sojourn.study.paper import Profile
-from sojourn.study.plan import Means
+from sojourn.study.plan import Bed, Planned, repeats
 
 #: Parts of the page, in the order of section 4.
 HARDWARE, RETRIES, DENSE, POLICIES, ACCOUNTS, DEMOTE, QOS, VOICE = PARTS = (
@@ -49,29 +47,12 @@ CALLERS = (1, 8, 32)
 #: Of a part, the load of a cell as it is called.
 DOWN, BOTH = "down", "up and down"
 
-Planned = plans.Planned[Cell]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Bed:
-    """What all runs share.
+class StepsBed(Bed):
+    """What all runs share."""
 
-    Attributes
-    ----------
-    profile
-        How much is run: `repeat` of each cell, all with the same window.
-    parts
-        Of the page.
-    seed
-        Of the first repeat.
-    tcp
-        Whose loss recovery the flows have.
-    """
-
-    profile: Profile
     parts: tuple[str, ...] = PARTS
-    seed: int = 1
-    tcp: str = "linux-6.1"
 
     def cells(self) -> Iterator[tuple[Cell, Scenario]]:
         """Yield every cell with the scenario of its first repeat."""
@@ -94,18 +75,9 @@ class Bed:
         return replace(built, wifi=replace(built.wifi, **wifi), tcp=Tcp(variant=self.tcp))
 
 
-Outcome = plans.Outcome[Evidence]
-
-
-def plan(bed: Bed) -> Sequence[Planned]:
+def plan(bed: StepsBed) -> Sequence[Planned[Cell]]:
     """Return all runs."""
-    return plans.repeats((one, scenario, bed.profile.repeat) for one, scenario in bed.cells())
-
-
-def reproduce(bed: Bed, means: Means) -> Outcome:
-    """Run the plan; see `sojourn.study.plan.observed`."""
-    found, runs = plans.observed(plan(bed), lambda _cell, run: observe(run), means)
-    return Outcome(evidence=Evidence(cells=found), runs=runs)
+    return repeats((one, scenario, bed.profile.repeat) for one, scenario in bed.cells())
 
 
 def crowd(number: int) -> tuple[Station, ...]:
@@ -134,26 +106,26 @@ def _loads(part: str) -> dict[str, Any]:
     return found
 
 
-def _hardware(bed: Bed) -> _Cells:
+def _hardware(bed: StepsBed) -> _Cells:
     for load, build in _loads(HARDWARE).items():
         for option, wifi in _options(HARDWARE).items():
             yield (option, load), bed.build(STATIONS, wifi | build)
 
 
-def _retries(bed: Bed) -> _Cells:
+def _retries(bed: StepsBed) -> _Cells:
     for load, errors in _loads(RETRIES).items():
         stations = tuple(replace(one, error=errors["slow" if one.name == "slow" else "fast"]) for one in STATIONS)
         for option, wifi in _options(RETRIES).items():
             yield (option, load), bed.build(stations, wifi, probes=calls(stations, "CS0"))
 
 
-def _dense(bed: Bed) -> _Cells:
+def _dense(bed: StepsBed) -> _Cells:
     for option, wifi in _options(DENSE).items():
         for number in NUMBERS:
             yield (option, str(number)), bed.build(crowd(number), wifi)
 
 
-def _policies(bed: Bed) -> _Cells:
+def _policies(bed: StepsBed) -> _Cells:
     for option, changes in _options(POLICIES).items():
         stations = tuple(replace(one, **changes.get(one.name, {})) for one in STATIONS)
         guests = any(one.group for one in stations)
@@ -161,7 +133,7 @@ def _policies(bed: Bed) -> _Cells:
         yield (option, DOWN), bed.build(stations, groups)
 
 
-def _accounts(bed: Bed) -> _Cells:
+def _accounts(bed: StepsBed) -> _Cells:
     for scheduler in ("deficit", "credit"):
         for delay in DELAYS_MS:
             wifi: dict[str, Any] = {"scheduler": scheduler}
@@ -170,7 +142,7 @@ def _accounts(bed: Bed) -> _Cells:
             yield (scheduler, str(delay)), bed.build(STATIONS, wifi)
 
 
-def _demote(bed: Bed) -> _Cells:
+def _demote(bed: StepsBed) -> _Cells:
     for load, dscp in _loads(DEMOTE).items():
         bulk = replace(tcp(STATIONS[:1])[0], name="bulk", dscp=dscp)
         for option, wifi in _options(DEMOTE).items():
@@ -180,7 +152,7 @@ def _demote(bed: Bed) -> _Cells:
             )
 
 
-def _qos(bed: Bed) -> _Cells:
+def _qos(bed: StepsBed) -> _Cells:
     upload = Flow(name="upload", direction="up", kind=None, protocol="udp", rate=UPLOAD, station="slow")
     flood = Flow(
         name="bulk", direction="down", kind=None, protocol="udp", rate=VOICE_FLOOD, station="fast1", dscp="CS6"
@@ -196,7 +168,7 @@ def _qos(bed: Bed) -> _Cells:
             yield (order, load), bed.build(STATIONS, {"qos": order}, flows=(*tcp(STATIONS), *more), probes=probes)
 
 
-def _voice(bed: Bed) -> _Cells:
+def _voice(bed: StepsBed) -> _Cells:
     for direction in (DOWN, BOTH):
         for number in CALLERS:
             stations = tuple(Station(name=f"sta{place}", rate=FAST) for place in range(1, number + 1))
@@ -207,7 +179,7 @@ def _voice(bed: Bed) -> _Cells:
                 yield (option, f"{number} {direction}"), bed.build(stations, wifi, flows=flows, probes=calls(stations))
 
 
-_PARTS: dict[str, Callable[[Bed], _Cells]] = {
+_PARTS: dict[str, Callable[[StepsBed], _Cells]] = {
     HARDWARE: _hardware,
     RETRIES: _retries,
     DENSE: _dense,

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from statistics import fmean
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -90,9 +89,6 @@ class VoiceObservation:
     lost: int
     sent: int
     mos: float | None
-
-
-Quantity = Callable[[Observation], float]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -209,7 +205,3 @@ def _answered(series: ProbeSeries) -> Array:
     trips: Array = np.asarray(series.rtt_ms, dtype=np.float64)
     found: Array = trips[(times >= 0) & ~np.isnan(trips)]
     return found
-
-
-def _number(value: Any) -> float | None:
-    return None if value is None else float(value)

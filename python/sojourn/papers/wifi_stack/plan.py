@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from sojourn import api
+from sojourn.backends import Backend
 from sojourn.experiments.voip import voice
 from sojourn.experiments.wifi import FAST, Options, cell, pings, tcp, udp
 from sojourn.papers.wifi_stack.evidence import (
@@ -31,18 +32,14 @@ from sojourn.papers.wifi_stack.evidence import (
     UDP,
     VOICE_BE,
     VOICE_VO,
-    Evidence,
-    observe,
 )
 from sojourn.papers.wifi_stack.quantities import VOCABULARY
 from sojourn.scenario import Flow, Probe, Scenario, Tcp
 from sojourn.scenario_keys import Station, Wifi
 from sojourn.schema import required
 from sojourn.store.run import Run
-from sojourn.study import plan as plans
 from sojourn.study.cell import Cell
-from sojourn.study.paper import Profile
-from sojourn.study.plan import Means, cells_of
+from sojourn.study.plan import Bed, Planned, cells_of, repeats
 
 #: Parts of the paper.
 LATENCY, SHARES, RATES, CODE = PARTS = ("latency", "airtime", "throughput", "mechanisms")
@@ -65,25 +62,13 @@ CPU_MEASUREMENTS, CPU_REPEATS, CPU_RATE, CPU_DURATION = 5, 11, "60mbit", "40s"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Bed:
-    """What all runs share.
+class StackBed(Bed):
+    """What all runs share; the paper's kernel was 4.6, to which `"linux-3.14"` is nearer.
 
-    Attributes
-    ----------
-    profile
-        How much is run: `repeat` of the three stations, `other_repeat` of the small cells; TCP downloads have the long
-        window, as a FIFO of 1000 packets takes CUBIC some 20 s to fill.
-    parts
-        Of the paper.
-    seed
-        Of the first repeat.
-    tcp
-        Whose loss recovery the flows have: the paper's kernel was 4.6, to which `"linux-3.14"` is nearer.
+    TCP downloads have the long window, as a FIFO of 1000 packets takes CUBIC some 20 s to fill.
     """
 
-    profile: Profile
     parts: tuple[str, ...] = PARTS
-    seed: int = 1
     tcp: str = "linux-3.14"
 
     def scenario(self, one: Cell) -> Scenario:
@@ -109,34 +94,21 @@ class Bed:
         return _small(experiment, options)
 
 
-Planned = plans.Planned[Cell]
-
-
-Outcome = plans.Outcome[Evidence]
-
-
 def cells(parts: tuple[str, ...] = PARTS) -> list[Cell]:
     """Return the cells of parts of the paper, each once."""
     return cells_of("wifi_stack", VOCABULARY, parts)
 
 
-def plan(bed: Bed) -> Sequence[Planned]:
+def plan(bed: StackBed) -> Sequence[Planned[Cell]]:
     """Return all runs."""
     many = (TCP, UDP)
-    return plans.repeats(
+    return repeats(
         (one, bed.scenario(one), bed.profile.repeat if one.experiment in many else bed.profile.other_repeat)
         for one in cells(bed.parts)
     )
 
 
-def reproduce(bed: Bed, means: Means) -> Outcome:
-    """Run the plan; see `sojourn.study.plan.observed`."""
-    found, runs = plans.observed(plan(bed), lambda _cell, run: observe(run), means)
-    cpu = processor_time(bed, means) if CODE in bed.parts else {}
-    return Outcome(evidence=Evidence(cells=found, cpu_ns=cpu), runs=runs)
-
-
-def processor_time(bed: Bed, means: Means) -> dict[str, tuple[float, ...]]:
+def processor_time(bed: StackBed, backend: Backend) -> dict[str, tuple[float, ...]]:
     """Return the processor time of a packet (ns) under FIFO and under FQ-MAC, measured here and now.
 
     Each of `CPU_MEASUREMENTS` values is the least of `CPU_REPEATS` runs: what else the machine does can only add. The
@@ -151,7 +123,7 @@ def processor_time(bed: Bed, means: Means) -> dict[str, tuple[float, ...]]:
             Options(scheme=scheme, seed=bed.seed, duration=CPU_DURATION),
             TWO[:1],
             flows=udp(TWO[:1], CPU_RATE),
-        ).normalized(means.backend.name)
+        ).normalized(backend.name)
         for scheme in found
     }
     for _ in range(CPU_MEASUREMENTS):
@@ -159,7 +131,7 @@ def processor_time(bed: Bed, means: Means) -> dict[str, tuple[float, ...]]:
         for _ in range(CPU_REPEATS):
             for scheme, text in texts.items():
                 began = time.process_time_ns()
-                run = Run(text=means.backend.run(text))
+                run = Run(text=backend.run(text))
                 took = time.process_time_ns() - began
                 packets = required(run.record.wifi, "wifi").stations[0].down.packets
                 least[scheme] = min(least[scheme], took / max(packets, 1))

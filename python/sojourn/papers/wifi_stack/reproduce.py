@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-from functools import partial
-
+from sojourn.papers.wifi_stack.evidence import Evidence, observe
 from sojourn.papers.wifi_stack.judges import JUDGES
-from sojourn.papers.wifi_stack.plan import Bed, Outcome, plan, reproduce
+from sojourn.papers.wifi_stack.plan import CODE, StackBed, plan, processor_time
+from sojourn.study.cell import Cell
 from sojourn.study.reproduction import Reproduction, Request, gallery
 
 
-def reproduction(request: Request) -> Reproduction[Outcome]:
+def reproduction(request: Request) -> Reproduction[Cell, Evidence]:
     """Return the paper as a request has it."""
-    bed = Bed(profile=request.profile, parts=request.run_parts, seed=request.seed, tcp=request.tcp)
-    bed = replace(bed, **request.settings)
+    bed = StackBed.of(request)
     return Reproduction(
         plan=plan(bed),
-        run=partial(reproduce, bed),
-        judge=lambda claims, outcome: JUDGES.judge(claims, outcome.evidence),
+        observe=lambda _cell, run: observe(run),
+        evidence=lambda cells: Evidence(
+            cells=cells, cpu_ns=processor_time(bed, request.backend) if CODE in bed.parts else {}
+        ),
+        judge=JUDGES.judge,
         exhibits=gallery("wifi_stack", bed.parts),
-        facts=lambda _judged: {"TCP": f"{bed.tcp}, CUBIC"},
+        facts={"TCP": f"{bed.tcp}, CUBIC"},
     )
