@@ -13,6 +13,9 @@ from sojourn.kernel.make import end_group
 #: The line after which nothing more is awaited.
 END = "sojourn: end"
 
+#: Bytes of the console in which the end is looked for.
+_TAIL = 4096
+
 _BEGIN = "#!/bin/sh\nexport PATH=/usr/sbin:/usr/bin:/sbin:/bin\n"
 _FINISH = f"\necho '{END}'\nwhile :; do sleep 9; done\n"
 
@@ -76,10 +79,15 @@ def boot(linux: Path, script: str, work: Path, command_line: Sequence[str], pati
         until = time.monotonic() + patience_s
         while True:
             ended = process.poll() is not None
-            lines = console.read_text(errors="replace").splitlines()
+            with console.open("rb") as file:
+                file.seek(max(0, console.stat().st_size - _TAIL))
+                at_end = END.encode() in file.read()
+            over = ended or time.monotonic() > until
+            # A script can print many megabytes, so all of it is read only once.
+            lines = console.read_text(errors="replace").splitlines() if at_end or over else []
             if END in lines:
                 return lines[: lines.index(END)]
-            if ended or time.monotonic() > until:
+            if over:
                 how = f"ended with status {process.returncode}" if ended else f"did not end within {patience_s:g} s"
                 message = f"{linux} was started and {how}: {_gist(lines)}"
                 raise SojournError(message)
