@@ -22,7 +22,7 @@ from sojourn.validate.bars import Factor, Side, Within
 from sojourn.validate.disciplines import named_disciplines, table_1
 from sojourn.validate.errors import Error
 from sojourn.validate.execute import Both, Repeats, kernel_seconds
-from sojourn.validate.grid import Cell, Link
+from sojourn.validate.grid import Link, PlannedCell
 from sojourn.validate.itself import errors_of_itself
 from sojourn.validate.judge import Row, judge
 from sojourn.validate.part import Counts, drawn_entries
@@ -160,9 +160,9 @@ def runs(*records: dict[str, Any]) -> tuple[Run, ...]:
     return tuple(run_of(record) for record in records)
 
 
-def cell(name: str = "tcp_1up 10/10 codel") -> Cell:
+def cell(name: str = "tcp_1up 10/10 codel") -> PlannedCell:
     scenario = grid.cells("tcp_1up", grid.read_links("10/10"), named_disciplines(["codel"]))[0].scenario
-    return Cell(name=name, link="10/10", qdisc="codel", scenario=scenario)
+    return PlannedCell(name=name, link="10/10", qdisc="codel", scenario=scenario)
 
 
 def rows(sim: dict[str, Any], kernel: dict[str, Any]) -> dict[str, Row]:

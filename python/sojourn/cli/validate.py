@@ -19,7 +19,7 @@ from sojourn.files import check_target
 if TYPE_CHECKING:
     from sojourn.store.folder import ResultFolder
     from sojourn.store.run_store import RunStore
-    from sojourn.validate.grid import Cell
+    from sojourn.validate.grid import PlannedCell
     from sojourn.validate.part import Part
     from sojourn.validate.suite import Request
 
@@ -231,7 +231,7 @@ def _kernels(args: argparse.Namespace) -> tuple[str | None, ...]:
     return tuple(names) or (None,)
 
 
-def _check_plans(plans: Sequence[Sequence[Cell]], real: Sequence[str]) -> None:
+def _check_plans(plans: Sequence[Sequence[PlannedCell]], real: Sequence[str]) -> None:
     """Raise `ParamError` for a scenario that one of the back ends cannot run, before any is run."""
     for name in real:
         for cells in plans:
@@ -313,7 +313,7 @@ def _folders(
     ]
 
 
-def _say_cost(args: argparse.Namespace, requests: Sequence[Request], plans: Sequence[Sequence[Cell]]) -> None:
+def _say_cost(args: argparse.Namespace, requests: Sequence[Request], plans: Sequence[Sequence[PlannedCell]]) -> None:
     """Say on standard error how much there is to do."""
     from sojourn import runner
     from sojourn.validate.execute import KERNEL, LIVE, kernel_seconds, live_seconds
@@ -349,18 +349,17 @@ def _one(
     print(f"validate {one.name}", file=sys.stderr)
     figures = any(folder is not None for folder in folders)
     outcomes = suite.validate(one, execute.runs_here(workers, store, one.kernel), figures=figures)
-    for outcome, folder in zip(outcomes, folders, strict=True):
+    for (part, drawn), folder in zip(outcomes, folders, strict=True):
         if folder is None:
             continue
-        for figure in outcome.figures:
+        for figure in drawn:
             for form, data in figure.files.items():
                 folder.write(f"figures/{figure.name}.{form}", data)
-        part = outcome.part
         folder.write("validate.json", json.dumps(list(part.entries), indent=1, allow_nan=False) + "\n")
         folder.write(FILE, part.to_json())
-        page = folder.write("validate.md", report(part, [figure.name for figure in outcome.figures]))
+        page = folder.write("validate.md", report(part, [figure.name for figure in drawn]))
         print(f"report: {page}", file=sys.stderr)
-    return [outcome.part for outcome in outcomes]
+    return [part for part, _ in outcomes]
 
 
 def _write_pages(

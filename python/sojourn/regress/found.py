@@ -12,7 +12,7 @@ from sojourn.regress import verdict
 from sojourn.regress.pair import interval_plain
 from sojourn.regress.quantities import Quantity, Worse
 from sojourn.regress.threshold import Threshold
-from sojourn.regress.verdict import Verdict
+from sojourn.regress.verdict import PairedDifference
 from sojourn.stats import mean_interval
 from sojourn.store.run import Run
 
@@ -98,7 +98,7 @@ class Found:
     log: str
     runs: Mapping[str, tuple[Run, ...]]
 
-    def judged(self) -> Verdict | None:
+    def judged(self) -> PairedDifference | None:
         """Return how the first bad commit differs from the last good one; `None` if it was not found."""
         if self.first_bad is None or self.last_good is None:
             return None

@@ -13,7 +13,7 @@ from sojourn.store.run import Run
 from sojourn.store.run_store import RunStore
 from sojourn.units import bits_per_s, seconds
 from sojourn.validate.disciplines import as_in
-from sojourn.validate.grid import Cell
+from sojourn.validate.grid import PlannedCell
 
 SIM, KERNEL, LIVE = "sim", "linux", "live"
 
@@ -50,7 +50,7 @@ class Both:
         Their names.
     """
 
-    cell: Cell
+    cell: PlannedCell
     sim: tuple[Run, ...]
     kernel: tuple[Run, ...]
     pair: Pair = (SIM, KERNEL)
@@ -70,7 +70,7 @@ def pairs_of(real: Sequence[str]) -> tuple[Pair, ...]:
 
 
 def run_pairs(
-    cells: Sequence[Cell], repeats: Repeats, run_plan: RunPlan, real: Sequence[str] = (KERNEL,)
+    cells: Sequence[PlannedCell], repeats: Repeats, run_plan: RunPlan, real: Sequence[str] = (KERNEL,)
 ) -> dict[Pair, list[Both]]:
     """Run every cell: on the real back ends first, which may not be there and take longer, then in the simulator.
 
@@ -114,13 +114,13 @@ def runs_here(workers: int | None, store: RunStore | None, kernel: str | None = 
     return run_plan
 
 
-def kernel_seconds(cells: Sequence[Cell], repeats: Repeats, workers: int) -> float:
+def kernel_seconds(cells: Sequence[PlannedCell], repeats: Repeats, workers: int) -> float:
     """Return roughly how long the kernel's runs take on this machine, if none of them is stored."""
     one_each = sum(_kernel_run_s(cell.scenario) for cell in cells)
     return one_each * repeats.kernel / max(workers, 1)
 
 
-def live_seconds(cells: Sequence[Cell], repeats: Repeats) -> float:
+def live_seconds(cells: Sequence[PlannedCell], repeats: Repeats) -> float:
     """Return how long the live runs take, one after the other, if none of them is stored."""
     return repeats.kernel * sum(
         seconds(json.loads(cell.scenario.normalized())["duration"]) + _LIVE_RUN_S for cell in cells
@@ -134,5 +134,5 @@ def _kernel_run_s(scenario: Scenario) -> float:
     return _KERNEL_RUN_S + seconds(plain["duration"]) * bits / _FRAME_BITS / _KERNEL_PACKETS_PER_S
 
 
-def _repeated(cells: Sequence[Cell], repeat: int) -> Sequence[Scenario]:
+def _repeated(cells: Sequence[PlannedCell], repeat: int) -> Sequence[Scenario]:
     return chained([rounds.repeats(cell.scenario, repeat) for cell in cells])

@@ -18,7 +18,7 @@ import numpy as np
 from sojourn import tables
 from sojourn.validate import bars
 from sojourn.validate.errors import QUANTILES, USUAL, Bars, Error, Itself, Quantile, linear, quantiles
-from sojourn.validate.grid import Cell
+from sojourn.validate.grid import PlannedCell
 from sojourn.validate.judge import finite
 from sojourn.validate.part import Part
 
@@ -78,7 +78,7 @@ def groups_of(found: Mapping[str, Sequence[Error]], itself: Itself) -> list[Grou
     return groups
 
 
-def names_of(cell: Cell) -> tuple[str, ...]:
+def names_of(cell: PlannedCell) -> tuple[str, ...]:
     """Return the groups of a scenario: its discipline and its controls."""
     return (cell.qdisc, *sorted({flow.congestion_control for flow in cell.scenario.flows if flow.congestion_control}))
 

@@ -16,7 +16,7 @@ from sojourn.store.run import Run
 from sojourn.validate import bars
 from sojourn.validate.bars import Factor, Judged, Side
 from sojourn.validate.execute import KERNEL, LIVE, SIM, Both, Pair
-from sojourn.validate.grid import Cell
+from sojourn.validate.grid import PlannedCell
 from sojourn.validate.metric import Metric
 from sojourn.validate.metrics import metrics_of
 
@@ -41,7 +41,7 @@ class Row:
         The names of the back ends.
     """
 
-    cell: Cell
+    cell: PlannedCell
     metric: Metric
     sim: Side | None
     kernel: Side | None

@@ -58,8 +58,7 @@ from sojourn.papers.good_bad_wifi.section7 import (
     in_pair,
 )
 from sojourn.scenario import Scenario, Tcp
-from sojourn.store.cell import Cell as Repeats
-from sojourn.store.cell import gather
+from sojourn.store.cell import DisciplineRuns, gather
 from sojourn.store.comparison import Comparison
 from sojourn.store.run import Run
 from sojourn.study import plan as plans
@@ -245,7 +244,7 @@ def reproduce(bed: Bed, means: Means) -> Outcome:
     return Outcome(
         comparison=Comparison(
             experiment=RRUL,
-            cells=tuple(Repeats(link=cell.link, qdisc=preset(cell.qdisc), runs=cell.runs) for cell in cells),
+            cells=tuple(DisciplineRuns(link=cell.link, qdisc=preset(cell.qdisc), runs=cell.runs) for cell in cells),
         ),
         evidence=gathering.evidence(collisions),
         measured=measuring.measured(),
