@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from sojourn.store.run import Run
 
 __all__ = [
-    "DisciplineRuns",
     "Comparison",
+    "DisciplineRuns",
     "Download",
     "Flow",
     "ParamError",
@@ -41,8 +41,8 @@ __all__ = [
 
 #: Where a name is defined that is loaded when it is first asked for: a worker process needs none of them.
 _LATER = {
-    "DisciplineRuns": "store.cell",
     "Comparison": "store.comparison",
+    "DisciplineRuns": "store.cell",
     "Download": "scenario",
     "Flow": "scenario",
     "Probe": "scenario",

@@ -7,8 +7,8 @@ from sojourn.store.stored_run import StoredRun
 
 __all__ = [
     "RUN_FORMAT",
-    "DisciplineRuns",
     "Comparison",
+    "DisciplineRuns",
     "Run",
     "StoredRun",
     "gather",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Final, Literal, cast
 
 from sojourn import backends, rounds, runner
 from sojourn.lazy import chained, mapped
@@ -15,13 +16,16 @@ from sojourn.units import bits_per_s, seconds
 from sojourn.validate.disciplines import as_in
 from sojourn.validate.grid import PlannedCell
 
-SIM, KERNEL, LIVE = "sim", "linux", "live"
+Name = Literal["sim", "linux", "live"]
+SIM: Final = "sim"
+KERNEL: Final = "linux"
+LIVE: Final = "live"
 
 #: What a back end is called in a report.
-TITLES = {SIM: "simulator", KERNEL: "kernel", LIVE: "live"}
+TITLES: dict[str, str] = {SIM: "simulator", KERNEL: "kernel", LIVE: "live"}
 
 #: Two back ends: the one that is judged, and the one that it is judged by.
-Pair = tuple[str, str]
+Pair = tuple[Name, Name]
 
 #: Makes all runs of a plan on a back end, in order; the last is the word of the progress bar.
 RunPlan = Callable[[Sequence[Scenario], str, str], list[Run]]
@@ -66,7 +70,7 @@ class Repeats:
 
 def pairs_of(real: Sequence[str]) -> tuple[Pair, ...]:
     """Return what is compared: the simulator with the first of the real back ends, and that with the next."""
-    return tuple(zip((SIM, *real), real, strict=False))
+    return cast("tuple[Pair, ...]", tuple(zip((SIM, *real), real, strict=False)))
 
 
 def run_pairs(

@@ -14,6 +14,7 @@ from sojourn.schema import required
 from sojourn.store.cell import link_words
 from sojourn.validate import bbr_sets, draw, grid, wifi_sets
 from sojourn.validate.disciplines import named_disciplines, table_1
+from sojourn.validate.entry import Worst
 from sojourn.validate.errors import errors_of, most_of_itself, quantiles, worst
 from sojourn.validate.execute import KERNEL, TITLES, Both, Pair, Repeats, RunPlan, pairs_of, run_pairs
 from sojourn.validate.grid import LINKS, PlannedCell
@@ -261,17 +262,17 @@ def _judged(
             entries=drawn_entries(name, rows, found, quantiles(found, bars, itself)),
             scenarios=scenarios,
             worst=[
-                {
-                    "scenario": error.row.cell.name,
-                    "metric": error.row.metric.name,
-                    "title": error.row.metric.title,
-                    "error": finite(error.value),
-                    "itself": finite(most_of_itself(error, itself)),
-                }
+                Worst(
+                    scenario=error.row.cell.name,
+                    metric=error.row.metric.name,
+                    title=error.row.metric.title,
+                    error=finite(error.value),
+                    itself=finite(most_of_itself(error, itself)),
+                )
                 for error in worst(found, bars.worst, itself)
             ],
-            ranks=[one.to_plain() for one in ranks_of(ran)],
-            groups=[one.to_plain() for one in groups_of(found, itself)],
+            ranks=ranks_of(ran),
+            groups=groups_of(found, itself),
         )
         return part, drawn
     part = Part(name=name, command=request.command, facts=facts, entries=grid_entries(rows), scenarios=scenarios)
@@ -281,12 +282,12 @@ def _judged(
 def _figures(request: Request, ran: Sequence[Both], rows: Sequence[Row]) -> tuple[Drawn, ...]:
     from sojourn.validate.exhibits import cells_figure, grid_figures, scatter_figure
 
-    if request.experiment in wifi_sets.SETS:
-        drawn = request.experiment == wifi_sets.DRAWN
-        return (*cells_figure(ran, request.name, drawn=drawn), *scatter_figure(rows, request.name))
-    return tuple(
-        scatter_figure(rows, request.name) if request.experiment in POPULATIONS else grid_figures(ran, request.name)
-    )
+    if request.experiment not in {*wifi_sets.SETS, *POPULATIONS}:
+        return tuple(grid_figures(ran, request.name))
+    scatter = scatter_figure(rows, f"{request.name}: means of each scenario; shaded: within 10 %")
+    if request.experiment in POPULATIONS:
+        return (scatter,)
+    return (*cells_figure(ran, request.name, drawn=request.experiment == wifi_sets.DRAWN), scatter)
 
 
 def _drawn_cells(request: Request) -> tuple[PlannedCell, ...]:
