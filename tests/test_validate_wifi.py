@@ -112,10 +112,10 @@ def test_what_stations_sent_counts_with_its_collisions_on_both_sides() -> None:
     kernel = json.loads(json.dumps(sim))
     for one in kernel["wifi"]["stations"]:
         one["airtime_rx_ms"] = one.pop("airtime_sent_ms")
-    shares = [row for row in part_of(cell, sim, kernel).entries if row["metric"].startswith("airtime_")]
+    shares = [row for row in part_of(cell, sim, kernel).entries if row.metric.startswith("airtime_")]
     assert len(shares) == len(stations)
-    assert all(row["difference"] == 0 and row["verdict"] == "agrees" for row in shares)
-    assert sum(row["sim"] for row in shares) == pytest.approx(1.0)
+    assert all(row.difference == 0 and row.verdict == "agrees" for row in shares)
+    assert sum(row.number("sim") or 0.0 for row in shares) == pytest.approx(1.0)
 
 
 def test_both_sides_have_locked_receive_buffers() -> None:
