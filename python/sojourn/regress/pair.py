@@ -12,13 +12,13 @@ from sojourn.kernel.cache import LINUX
 from sojourn.record import Record
 from sojourn.regress import quantities, verdict
 from sojourn.regress.measure import Measure
-from sojourn.regress.quantities import Quantity
 from sojourn.regress.threshold import Threshold
 from sojourn.regress.verdict import PairedDifference
 from sojourn.scenario import Scenario
 from sojourn.schema import required
 from sojourn.stats import Interval, mean_interval
 from sojourn.store.run import Run
+from sojourn.validate.metric import Metric
 
 FORMAT = "sojourn-kernel-compare/1"
 #: Characters of a kernel's name in a table or a figure.
@@ -42,7 +42,7 @@ class Row:
     """
 
     cell: str
-    quantity: Quantity
+    quantity: Metric
     first: tuple[float | None, ...]
     second: tuple[float | None, ...]
     verdict: PairedDifference
@@ -195,12 +195,12 @@ def _short(name: str) -> str:
 
 def _values(
     first: Sequence[Run], second: Sequence[Run], metrics: list[str]
-) -> list[tuple[Quantity, tuple[float | None, ...], tuple[float | None, ...]]]:
+) -> list[tuple[Metric, tuple[float | None, ...], tuple[float | None, ...]]]:
     """Return the values of each quantity on both kernels; one that no run has is left out unless it was asked for."""
     wanted = quantities.chosen(metrics, first[0]) if metrics else quantities.judged(first[0])
     found = []
     for one in wanted:
-        values, others = (tuple(one.value(run) for run in runs) for runs in (first, second))
+        values, others = (tuple(quantities.value(one, run) for run in runs) for runs in (first, second))
         if metrics or any(value is not None for value in (*values, *others)):
             found.append((one, values, others))
     return found
