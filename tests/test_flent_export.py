@@ -23,7 +23,7 @@ from sojourn.errors import ParamError
 from sojourn.interop import flent
 from sojourn.interop.flent.naming import naming
 from sojourn.interop.flent.series import on_grid
-from sojourn.store.cell import Cell
+from sojourn.store.cell import DisciplineRuns
 from sojourn.store.run import Run
 from tests import optional
 from tests.conftest import Cli, assert_one_sentence
@@ -190,7 +190,7 @@ def test_a_name_is_cut_and_holds_only_what_flent_allows() -> None:
 
 def test_disciplines_with_alike_names_get_files_of_their_own(tmp_path: Path) -> None:
     run = sojourn.run("tcp_1up", duration="1s")
-    cells = [Cell(link="10/10", qdisc=name, runs=(run,)) for name in ("a:b", "a/b")]
+    cells = [DisciplineRuns(link="10/10", qdisc=name, runs=(run,)) for name in ("a:b", "a/b")]
     assert len(set(flent.export(cells, tmp_path))) == 2
     with pytest.raises(ParamError, match="already"):
         flent.export(cells, tmp_path)

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from msgspec import structs, to_builtins
 
 from sojourn import _native
 from sojourn.errors import ParamError
@@ -22,10 +23,10 @@ from sojourn.validate.bars import Factor, Side, Within
 from sojourn.validate.disciplines import named_disciplines, table_1
 from sojourn.validate.errors import Error
 from sojourn.validate.execute import Both, Repeats, kernel_seconds
-from sojourn.validate.grid import Cell, Link
+from sojourn.validate.grid import Link, PlannedCell
 from sojourn.validate.itself import errors_of_itself
 from sojourn.validate.judge import Row, judge
-from sojourn.validate.part import Counts, drawn_entries
+from sojourn.validate.part import Counts, drawn_entries, in_json
 from sojourn.validate.populations import POPULATIONS
 from tests.records import flow, record, run_of
 
@@ -160,9 +161,9 @@ def runs(*records: dict[str, Any]) -> tuple[Run, ...]:
     return tuple(run_of(record) for record in records)
 
 
-def cell(name: str = "tcp_1up 10/10 codel") -> Cell:
+def cell(name: str = "tcp_1up 10/10 codel") -> PlannedCell:
     scenario = grid.cells("tcp_1up", grid.read_links("10/10"), named_disciplines(["codel"]))[0].scenario
-    return Cell(name=name, link="10/10", qdisc="codel", scenario=scenario)
+    return PlannedCell(name=name, link="10/10", qdisc="codel", scenario=scenario)
 
 
 def rows(sim: dict[str, Any], kernel: dict[str, Any]) -> dict[str, Row]:
@@ -222,7 +223,8 @@ def test_gaps_of_flows_count_as_often_as_there_are() -> None:
 
 def test_an_entry_has_the_fields_of_the_contract() -> None:
     summary = made_up()["summary"]
-    plain = rows(made_up(summary={**summary, "induced_latency_ms": 15.0}), made_up())["induced_latency_ms"].to_plain()
+    row = rows(made_up(summary={**summary, "induced_latency_ms": 15.0}), made_up())["induced_latency_ms"]
+    plain = to_builtins(row.entry())
     assert list(plain)[:7] == ["scenario", "metric", "sim", "linux", "live", "ratio", "verdict"]
     assert (plain["sim"], plain["linux"], plain["live"], plain["ratio"]) == (15, 12, None, 1.25)
     assert (plain["verdict"], plain["bar"], plain["unit"]) == ("differs", pytest.approx(1.2), "ms")
@@ -268,7 +270,7 @@ def test_a_page_that_one_side_never_fetched_cannot_be_judged() -> None:
     assert row.verdict == "cannot tell"
     assert row.judged is not None
     assert row.judged.reason == "the kernel has no value in any run"
-    json.dumps(row.to_plain(), allow_nan=False)
+    in_json(row.entry())
     assert rows(fetched, fetched)["page_fetch_s"].verdict == "agrees"
 
 
@@ -290,13 +292,14 @@ def test_a_transient_shows_when_it_settles_and_does_not_judge_it() -> None:
 
 def test_a_course_that_never_settles_is_null_in_json() -> None:
     metric = metrics.Metric(name="settling_s", title="", unit="s", measure=lambda _: None)
-    plain = Row(cell=cell(), metric=metric, sim=side(math.inf), kernel=side(3.0), judged=None).to_plain()
-    assert (plain["sim"], plain["ratio"], plain["difference"], plain["linux"]) == (None, None, None, 3)
+    entry = Row(cell=cell(), metric=metric, sim=side(math.inf), kernel=side(3.0), judged=None).entry()
+    assert (entry.sim, entry.ratio, entry.difference, entry.linux) == (None, None, None, 3)
 
 
 def test_counts_say_both_numbers() -> None:
+    entry = rows(made_up(), made_up())["induced_latency_ms"].entry()
     verdicts = [(("agrees", True)), (("agrees", False)), (("differs", False)), ("cannot tell", False)]
-    counted = Counts.of([{"verdict": verdict, "surely": surely} for verdict, surely in verdicts])
+    counted = Counts.of([[structs.replace(entry, verdict=verdict, surely=surely)] for verdict, surely in verdicts])
     assert counted == Counts(cells=4, agrees=2, surely=1, differs=1, cannot_tell=1)
 
 
@@ -540,7 +543,7 @@ def test_an_error_without_bound_does_not_hide_the_others() -> None:
     median, tail = errors.quantiles(found, BARS)
     assert (median.value, tail.value) == (pytest.approx(0.01), pytest.approx(0.01))
     entries = drawn_entries("random", [one.row for one in found["goodput_up_mbit"]], found, [median, tail])
-    json.dumps(entries, allow_nan=False)
+    in_json(entries)
 
 
 def test_the_worst_scenarios_are_named_once_each() -> None:

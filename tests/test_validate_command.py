@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
+from msgspec import structs
 
 from sojourn import backends, runner
 from sojourn.errors import SojournError
@@ -15,6 +16,7 @@ from sojourn.scenario import Scenario
 from sojourn.store.run import Run
 from sojourn.store.run_store import RunStore
 from sojourn.validate import columns, document, execute, part
+from sojourn.validate.entry import Entry
 from tests.conftest import Cli, assert_one_sentence
 
 SMALL = ("--links", "10/10", "--duration", "4s", "--repeat", "2", "--sim-repeat", "2", "--workers", "1")
@@ -157,7 +159,7 @@ def test_drawn_scenarios_are_judged_together(inside: Cli, kernel: StandIn, tmp_p
     worst = part.load(tmp_path / "o").worst
     assert len(worst) == 3
     for one in worst:
-        assert f"| {one['scenario']} | {one['title']} |" in report
+        assert f"| {one.scenario} | {one.title} |" in report
     assert '"experiment"' not in report  # a scenario with many flows would fill the page
     assert (tmp_path / "o/figures/scatter.png").exists()
 
@@ -282,13 +284,24 @@ def test_each_kernel_has_a_column_of_the_page(inside: Cli, kernel: StandIn, tmp_
 
 
 def test_the_summary_has_a_column_for_each_kernel() -> None:
-    entry = {"scenario": "a", "metric": "goodput_up_mbit", "title": "goodput up", "verdict": "agrees", "surely": True}
+    entry = Entry(
+        scenario="a",
+        metric="goodput_up_mbit",
+        title="goodput up",
+        unit="Mbit/s",
+        digits=3,
+        verdict="agrees",
+        surely=True,
+        reason="",
+        bar=0.2,
+        bar_is="difference",
+    )
     parts = [
         part.Part(
             name=part.named("rrul", kernel),
             command="",
             facts={"kernel": release},
-            entries=[{**entry, "bar_is": "difference", "verdict": verdict}],
+            entries=[structs.replace(entry, verdict=verdict)],
             scenarios={},
         )
         for kernel, release, verdict in ((None, "6.1.9", "agrees"), ("7.3", "7.3.4", "differs"))

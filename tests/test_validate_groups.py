@@ -36,7 +36,7 @@ def part_of(rows: list[Row], itself: errors.Itself) -> Part:
         facts={},
         entries=drawn_entries("trust, seed 1", rows, found, errors.quantiles(found, BARS, itself)),
         scenarios={one.cell.name: one.cell.scenario.normalized() for one in rows},
-        groups=[one.to_plain() for one in groups.groups_of(found, itself)],
+        groups=groups.groups_of(found, itself),
     )
 
 
@@ -50,14 +50,14 @@ ROWS = [
 def test_a_scenario_counts_for_its_discipline_and_each_of_its_controls() -> None:
     found = {one.name: one for one in groups.groups_of(errors.errors_of(ROWS, BARS), {})}
     assert list(found) == ["bbr", "cake", "codel", "cubic", "pie"]
-    assert {name: one.quantiles[0].n for name, one in found.items()} == {
+    assert {name: one.quantiles[0].scenarios for name, one in found.items()} == {
         "bbr": 8,
         "cake": 4,
         "codel": 8,
         "cubic": 12,
         "pie": 4,
     }
-    verdicts = {name: tuple(each.judged.verdict for each in one.quantiles) for name, one in found.items()}
+    verdicts = {name: tuple(each.verdict for each in one.quantiles) for name, one in found.items()}
     # The bars are the usual 5 and 20 %, not those of the population.
     assert verdicts["codel"] == ("agrees", "agrees")
     assert verdicts["pie"] == ("differs", "agrees")

@@ -12,20 +12,20 @@ from sojourn import backends
 from sojourn.errors import ParamError
 from sojourn.validate import suite, wifi_draw, wifi_sets, wifi_words
 from sojourn.validate.execute import Both, Repeats
-from sojourn.validate.grid import Cell
+from sojourn.validate.grid import PlannedCell
 from sojourn.validate.judge import judge
 from sojourn.validate.part import Part, grid_entries
 from sojourn.validate.wifi_table import PAPER
 from tests.records import run_of
 
 
-def record_of(cell: Cell) -> dict[str, Any]:
+def record_of(cell: PlannedCell) -> dict[str, Any]:
     scenario = replace(cell.scenario, duration="2s", flows=cell.scenario.flows[:2])
     record: dict[str, Any] = json.loads(backends.SIMULATOR.run(scenario.normalized()))
     return record
 
 
-def part_of(cell: Cell, sim: dict[str, Any], kernel: dict[str, Any], name: str = "wifi-latency") -> Part:
+def part_of(cell: PlannedCell, sim: dict[str, Any], kernel: dict[str, Any], name: str = "wifi-latency") -> Part:
     sides = [tuple(run_of(one) for _ in range(2)) for one in (sim, kernel)]
     rows = judge(Both(cell=cell, sim=sides[0], kernel=sides[1]))
     return Part(name=name, command="", facts={}, entries=grid_entries(rows), scenarios={})
@@ -112,10 +112,10 @@ def test_what_stations_sent_counts_with_its_collisions_on_both_sides() -> None:
     kernel = json.loads(json.dumps(sim))
     for one in kernel["wifi"]["stations"]:
         one["airtime_rx_ms"] = one.pop("airtime_sent_ms")
-    shares = [row for row in part_of(cell, sim, kernel).entries if row["metric"].startswith("airtime_")]
+    shares = [row for row in part_of(cell, sim, kernel).entries if row.metric.startswith("airtime_")]
     assert len(shares) == len(stations)
-    assert all(row["difference"] == 0 and row["verdict"] == "agrees" for row in shares)
-    assert sum(row["sim"] for row in shares) == pytest.approx(1.0)
+    assert all(row.difference == 0 and row.verdict == "agrees" for row in shares)
+    assert sum(row.number("sim") or 0.0 for row in shares) == pytest.approx(1.0)
 
 
 def test_both_sides_have_locked_receive_buffers() -> None:

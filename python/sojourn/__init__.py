@@ -17,13 +17,13 @@ TYPE_CHECKING = False  # that of typing, which takes longer to load than all the
 if TYPE_CHECKING:
     from sojourn.api import compare, run
     from sojourn.scenario import Download, Flow, Probe, Scenario, Tcp, Web
-    from sojourn.store.cell import Cell
+    from sojourn.store.cell import DisciplineRuns
     from sojourn.store.comparison import Comparison
     from sojourn.store.run import Run
 
 __all__ = [
-    "Cell",
     "Comparison",
+    "DisciplineRuns",
     "Download",
     "Flow",
     "ParamError",
@@ -41,8 +41,8 @@ __all__ = [
 
 #: Where a name is defined that is loaded when it is first asked for: a worker process needs none of them.
 _LATER = {
-    "Cell": "store.cell",
     "Comparison": "store.comparison",
+    "DisciplineRuns": "store.cell",
     "Download": "scenario",
     "Flow": "scenario",
     "Probe": "scenario",

@@ -12,7 +12,7 @@ from sojourn.errors import ParamError
 from sojourn.experiments import StoredExperiment, find
 from sojourn.rounds import Precision
 from sojourn.scenario import Scenario
-from sojourn.store.cell import Cell, link_name
+from sojourn.store.cell import DisciplineRuns, link_name
 from sojourn.store.comparison import Comparison
 from sojourn.store.run import Run
 from sojourn.store.run_store import RunStore
@@ -168,7 +168,9 @@ def compare(
     grown = rounds.grow(bases, repeat, until, run_plan, together=True)
     first = grown[0].runs[0].record
     link = link_name(first.scenario["down"], first.scenario["up"])
-    cells = tuple(Cell(link=link, qdisc=name, runs=tuple(one.runs)) for name, one in zip(qdiscs, grown, strict=True))
+    cells = tuple(
+        DisciplineRuns(link=link, qdisc=name, runs=tuple(one.runs)) for name, one in zip(qdiscs, grown, strict=True)
+    )
     return Comparison(experiment=first.experiment, cells=cells)
 
 

@@ -51,7 +51,7 @@ class Printed:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Outcome:
+class ScriptOutcome:
     """What became of a script.
 
     Attributes
@@ -188,7 +188,7 @@ def _below(folder: Path) -> Iterator[Path]:
                     yield Path(entry.path)
 
 
-def on_kernel(script: Path, kernel: Kernel, *, bound_s: float = BOUND_S) -> Outcome:
+def on_kernel(script: Path, kernel: Kernel, *, bound_s: float = BOUND_S) -> ScriptOutcome:
     """Run a script in a guest.
 
     Raises
@@ -200,13 +200,13 @@ def on_kernel(script: Path, kernel: Kernel, *, bound_s: float = BOUND_S) -> Outc
     try:
         answer = guest.run_program(program(), kernel, {"script.pkt": text}, "outcome.json", seed=_SEED, bound_s=bound_s)
     except guest.TooLongError:
-        return Outcome(
+        return ScriptOutcome(
             script=str(script), outcome=FAILED, expected="an end", got=f"it had not finished after {bound_s:.0f} s"
         )
     return _read(script, answer)
 
 
-def on_ours(script: Path, *, bound_s: float = BOUND_S) -> Outcome:
+def on_ours(script: Path, *, bound_s: float = BOUND_S) -> ScriptOutcome:
     """Run a script against Sojourn's own TCP.
 
     Raises
@@ -221,7 +221,7 @@ def on_ours(script: Path, *, bound_s: float = BOUND_S) -> Outcome:
             command, input=text.encode(), capture_output=True, timeout=bound_s, check=True
         ).stdout.decode()
     except subprocess.TimeoutExpired:
-        return Outcome(
+        return ScriptOutcome(
             script=str(script), outcome=FAILED, expected="an end", got=f"it had not finished after {bound_s:.0f} s"
         )
     except (OSError, subprocess.CalledProcessError, UnicodeDecodeError) as error:
@@ -230,14 +230,14 @@ def on_ours(script: Path, *, bound_s: float = BOUND_S) -> Outcome:
     return _read(script, done)
 
 
-def _read(script: Path, answer: str) -> Outcome:
+def _read(script: Path, answer: str) -> ScriptOutcome:
     """Read what the program answers; a guest may have been broken by its script."""
     try:
         found = json.loads(answer)
         if found.pop("format") != FORMAT or found["outcome"] not in WORDS:
             raise ValueError
         printed = tuple(Printed(int(one["line"]), str(one["text"])) for one in found.pop("printed", ()))
-        return Outcome(script=str(script), **found, printed=printed)
+        return ScriptOutcome(script=str(script), **found, printed=printed)
     except (ValueError, TypeError, KeyError, AttributeError) as error:
         message = f"{script}: its guest left no outcome in the format {FORMAT}"
         raise SojournError(message) from error

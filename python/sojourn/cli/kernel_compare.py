@@ -171,11 +171,11 @@ def _write(folder: ResultFolder, found: Pair) -> None:
         for row in found.rows
     ]
     figures = {"runs": two_kernels.paired(panels, found.labels, title=f"{found.experiment}: each run on both kernels")}
-    for number, cell in enumerate(found.cells, start=1):
-        first, second = (pl.concat([run.series for run in runs]) for runs in (cell.first, cell.second))
-        title = f"{found.experiment}, {cell.name}"
+    for number, (name, both) in enumerate(found.runs.items(), start=1):
+        first, second = (pl.concat([run.series for run in runs]) for runs in both)
+        title = f"{found.experiment}, {name}"
         # Two long names may be the same up to here.
-        figures[f"rtt_{number}_{slug(cell.name)[:60]}"] = two_kernels.rtt((first, second), found.labels, title=title)
+        figures[f"rtt_{number}_{slug(name)[:60]}"] = two_kernels.rtt((first, second), found.labels, title=title)
     for name, figure in figures.items():
         for form in FORMATS:
             folder.write(f"figures/{name}.{form}", to_bytes(figure, form))

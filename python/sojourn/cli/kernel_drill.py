@@ -14,7 +14,7 @@ from sojourn.errors import ParamError, SojournError
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from sojourn.drill import Outcome
+    from sojourn.drill import ScriptOutcome
 
 _ABOUT = """\
 Runs packetdrill scripts, the conformance suite of Linux's TCP, on a kernel in virtual time. Each script gets a guest of
@@ -60,7 +60,7 @@ def _handle(args: argparse.Namespace) -> int:
     scripts = drill.scripts(args.scripts)
     drill.program()
     tested, run = _target(args)
-    outcomes: list[Outcome] = []
+    outcomes: list[ScriptOutcome] = []
     # Lines tell how far it has come; one JSON object does not.
     with progress_bar(len(scripts), "drill" if args.json else None, unit="script") as move:
         for script in scripts:
@@ -85,7 +85,7 @@ def _handle(args: argparse.Namespace) -> int:
     return 1 if any(outcome.is_bad for outcome in outcomes) else 0
 
 
-def _target(args: argparse.Namespace) -> tuple[str, Callable[[Path], Outcome]]:
+def _target(args: argparse.Namespace) -> tuple[str, Callable[[Path], ScriptOutcome]]:
     """Return what is tested, and what runs a script on it."""
     from sojourn import drill
     from sojourn.kernel.find import find

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
@@ -259,6 +259,13 @@ def add_kernels(group: argparse._ArgumentGroup) -> None:
     """Add the option for one or several kernels of the back end linux, a list."""
     more = "repeat the option to compare with several kernels"
     group.add_argument("--kernel", metavar="NAME", action="append", help=f"{_KERNEL}; {more}")
+
+
+def given(args: argparse.Namespace, names: Iterable[str]) -> Iterator[tuple[str, object]]:
+    """Yield those of the options that were given, as they are spelled, with their values."""
+    for name in names:
+        if getattr(args, name) is not None:
+            yield {"earlier": "with"}.get(name, name.replace("_", "-")), getattr(args, name)
 
 
 def one_kernel(args: argparse.Namespace) -> str | None:

@@ -8,7 +8,7 @@ from typing import Any
 
 from sojourn.cli import options
 from sojourn.errors import ParamError
-from sojourn.store.cell import Cell, links
+from sojourn.store.cell import DisciplineRuns, links
 
 FIGURES = {
     "ellipse": "latency against goodput: medians and 1-sigma ellipses over the repeats",
@@ -60,7 +60,7 @@ def handle(args: argparse.Namespace) -> int:
     return 0
 
 
-def _of_link(cells: tuple[Cell, ...], link: str | None) -> tuple[Cell, ...]:
+def _of_link(cells: tuple[DisciplineRuns, ...], link: str | None) -> tuple[DisciplineRuns, ...]:
     there = links(cells)
     if link is None and len(there) > 1:
         message = f"link is not given, but must be one of {', '.join(there)}"
@@ -71,7 +71,7 @@ def _of_link(cells: tuple[Cell, ...], link: str | None) -> tuple[Cell, ...]:
     return tuple(cell for cell in cells if link in (None, cell.link))
 
 
-def _draw(name: str, cells: tuple[Cell, ...]) -> Any:
+def _draw(name: str, cells: tuple[DisciplineRuns, ...]) -> Any:
     from sojourn import plots
     from sojourn.frame_library import pl
     from sojourn.report import directions_of, link_title

@@ -15,7 +15,7 @@ from sojourn.errors import ParamError
 from sojourn.progress import progress_bar
 from sojourn.scenario import Scenario
 from sojourn.schema import required
-from sojourn.store.cell import Cell, link_name
+from sojourn.store.cell import DisciplineRuns, link_name
 from sojourn.store.comparison import Comparison
 from sojourn.store.index import label_of
 from sojourn.store.run import Run
@@ -127,7 +127,7 @@ def _several(args: argparse.Namespace, runs: list[Run], label: str, folder: Resu
     from sojourn.cli import compare
 
     scenario = runs[0].record.scenario
-    cell = Cell(link=link_name(scenario["down"], scenario["up"]), qdisc=label, runs=tuple(runs))
+    cell = DisciplineRuns(link=link_name(scenario["down"], scenario["up"]), qdisc=label, runs=tuple(runs))
     comparison = Comparison(experiment=scenario["experiment"], cells=(cell,))
     if folder is not None:
         compare.write(folder, comparison)

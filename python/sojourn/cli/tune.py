@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from sojourn.tune.bench import Bench, Seeds
     from sojourn.tune.search import Request
     from sojourn.tune.space import Space
-    from sojourn.tune.study import Outcome
+    from sojourn.tune.study import Tuning
 
 DEFAULT_TRIALS = {"sim": 96, "linux": 24}
 #: With a time and no number of trials, this many at most.
@@ -320,7 +320,7 @@ def _bar(total: int, step: str) -> AbstractContextManager[Any]:
 
 def _answer(
     args: argparse.Namespace,
-    outcome: Outcome,
+    outcome: Tuning,
     bench: Bench,
     found_space: Space,
     request: Request,

@@ -71,7 +71,7 @@ def handle(args: argparse.Namespace) -> int:
             options.say_how_to_go_on("the same command goes on from there"),
             progress_bar(maps.runs(qdiscs, rates, rtts), "map") as tick,
         ):
-            cells = maps.draw_map(
+            rows = maps.draw_map(
                 qdiscs=qdiscs,
                 rates=rates,
                 rtts_ms=rtts,
@@ -86,7 +86,6 @@ def handle(args: argparse.Namespace) -> int:
             )
     finally:
         journal.close()
-    rows = maps.rows(cells)
     whole = json.dumps({"format": maps.FORMAT, "load": load, "congestion_control": cc, "cells": rows}, indent=1)
     folder.write("map.json", whole + "\n")
     folder.write("map.csv", _csv(rows))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import json
 import shlex
 import sys
 from collections.abc import Sequence
@@ -19,7 +18,7 @@ from sojourn.files import check_target
 if TYPE_CHECKING:
     from sojourn.store.folder import ResultFolder
     from sojourn.store.run_store import RunStore
-    from sojourn.validate.grid import Cell
+    from sojourn.validate.grid import PlannedCell
     from sojourn.validate.part import Part
     from sojourn.validate.suite import Request
 
@@ -161,7 +160,7 @@ def handle(args: argparse.Namespace) -> int:
     from sojourn.store.run_store import RunStore
     from sojourn.validate import suite
     from sojourn.validate.execute import spec_of
-    from sojourn.validate.part import load_all
+    from sojourn.validate.part import in_json, load_all
 
     _check(args)
     requests = _requests(args)
@@ -187,7 +186,7 @@ def handle(args: argparse.Namespace) -> int:
                     print(f"{part.name}\n\n{terminal(part)}\n", flush=True)
     entries = [entry for part in parts for entry in part.entries]
     if args.json:
-        print(json.dumps(entries, indent=1, allow_nan=False))
+        print(in_json(entries))
     _write_pages(args, folder, [*earlier, *parts], entries)
     _write_errors(folder, parts)
     for done in {id(one): one for one in [folder, *(one for of_pairs in folders for one in of_pairs)]}.values():
@@ -231,7 +230,7 @@ def _kernels(args: argparse.Namespace) -> tuple[str | None, ...]:
     return tuple(names) or (None,)
 
 
-def _check_plans(plans: Sequence[Sequence[Cell]], real: Sequence[str]) -> None:
+def _check_plans(plans: Sequence[Sequence[PlannedCell]], real: Sequence[str]) -> None:
     """Raise `ParamError` for a scenario that one of the back ends cannot run, before any is run."""
     for name in real:
         for cells in plans:
@@ -313,7 +312,7 @@ def _folders(
     ]
 
 
-def _say_cost(args: argparse.Namespace, requests: Sequence[Request], plans: Sequence[Sequence[Cell]]) -> None:
+def _say_cost(args: argparse.Namespace, requests: Sequence[Request], plans: Sequence[Sequence[PlannedCell]]) -> None:
     """Say on standard error how much there is to do."""
     from sojourn import runner
     from sojourn.validate.execute import KERNEL, LIVE, kernel_seconds, live_seconds
@@ -343,24 +342,23 @@ def _one(
 ) -> list[Part]:
     """Validate what was asked for, and write each part."""
     from sojourn.validate import execute, suite
-    from sojourn.validate.part import FILE
+    from sojourn.validate.part import FILE, in_json
     from sojourn.validate.words import report
 
     print(f"validate {one.name}", file=sys.stderr)
     figures = any(folder is not None for folder in folders)
     outcomes = suite.validate(one, execute.runs_here(workers, store, one.kernel), figures=figures)
-    for outcome, folder in zip(outcomes, folders, strict=True):
+    for (part, drawn), folder in zip(outcomes, folders, strict=True):
         if folder is None:
             continue
-        for figure in outcome.figures:
+        for figure in drawn:
             for form, data in figure.files.items():
                 folder.write(f"figures/{figure.name}.{form}", data)
-        part = outcome.part
-        folder.write("validate.json", json.dumps(list(part.entries), indent=1, allow_nan=False) + "\n")
+        folder.write("validate.json", in_json(part.entries) + "\n")
         folder.write(FILE, part.to_json())
-        page = folder.write("validate.md", report(part, [figure.name for figure in outcome.figures]))
+        page = folder.write("validate.md", report(part, [figure.name for figure in drawn]))
         print(f"report: {page}", file=sys.stderr)
-    return [outcome.part for outcome in outcomes]
+    return [part for part, _ in outcomes]
 
 
 def _write_pages(
@@ -368,9 +366,10 @@ def _write_pages(
 ) -> None:
     """Write the page of all parts where it was asked for, and what is about all of several parts."""
     from sojourn.validate import document
+    from sojourn.validate.part import in_json
 
     if folder is not None and len(parts) - len(args.earlier or ()) > 1:
-        folder.write("validate.json", json.dumps(entries, indent=1, allow_nan=False) + "\n")
+        folder.write("validate.json", in_json(entries) + "\n")
     if args.document is not None:
         command = _document_command(args)
         document.write(parts, command, args.document)
@@ -381,9 +380,8 @@ def _write_errors(folder: ResultFolder | None, parts: Sequence[Part]) -> None:
     """Write the errors of all drawn scenarios, `errors.csv` and `figures/errors.*`, into the folder of the command."""
     from sojourn.plots.save import FORMATS, to_bytes
     from sojourn.validate import errors_table
-    from sojourn.validate.words import is_drawn
 
-    drawn = [part for part in parts if is_drawn(part)]
+    drawn = [part for part in parts if part.is_drawn]
     if folder is None or not drawn:
         return
     folder.write("errors.csv", errors_table.table(drawn).write_csv())

@@ -53,15 +53,10 @@ def handle(args: argparse.Namespace) -> int:
 
 
 def _check(args: argparse.Namespace) -> None:
-    for name in _OTHERS:
-        value = getattr(args, name)
-        if value is not None:
-            option = {"earlier": "with"}.get(name, name.replace("_", "-"))
-            shown = ", ".join(map(str, value)) if isinstance(value, list) else value
-            message = (
-                f"{option} is {shown}, but calls are sequences of packets, to which it means nothing: leave it out"
-            )
-            raise ParamError(message)
+    for option, value in options.given(args, _OTHERS):
+        shown = ", ".join(map(str, value)) if isinstance(value, list) else value
+        message = f"{option} is {shown}, but calls are sequences of packets, to which it means nothing: leave it out"
+        raise ParamError(message)
     if args.sequences is not None and args.sequences < 1:
         message = f"sequences is {args.sequences}, but must be at least 1"
         raise ParamError(message)

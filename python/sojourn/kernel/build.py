@@ -26,7 +26,7 @@ _UNFINISHED = ".build-"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Outcome:
+class BuiltKernel:
     """What a build came to.
 
     Attributes
@@ -55,7 +55,7 @@ def build(
     wifi: bool = False,
     force: bool = False,
     describe: str | None = None,
-) -> Outcome:
+) -> BuiltKernel:
     """Build the kernel and put it into the cache, or find it there.
 
     Parameters
@@ -100,7 +100,7 @@ def build(
     if not force:
         kept = assemble.is_there(kernels, recipe)
         if kept is not None:
-            return Outcome(built=kept, anew=False, wall_s=time.monotonic() - began, steps_s={})
+            return BuiltKernel(built=kept, anew=False, wall_s=time.monotonic() - began, steps_s={})
     steps_s: dict[str, float] = {}
     try:
         with make.ended_like_ctrl_c(), _alone(kernels), _unfinished(kernels, _room(origin, folder)) as work:
@@ -116,7 +116,7 @@ def build(
     except OSError as error:
         message = f"the kernel cannot be built in {kernels}: {error.strerror or error}"
         raise SojournError(message) from error
-    return Outcome(built=built, anew=True, wall_s=time.monotonic() - began, steps_s=steps_s)
+    return BuiltKernel(built=built, anew=True, wall_s=time.monotonic() - began, steps_s=steps_s)
 
 
 def _digest(tarball: Path) -> str:

@@ -10,11 +10,12 @@ from typing import Any
 from sojourn import tables
 from sojourn.regress import verdict
 from sojourn.regress.pair import interval_plain
-from sojourn.regress.quantities import Quantity, Worse
+from sojourn.regress.quantities import Worse
 from sojourn.regress.threshold import Threshold
-from sojourn.regress.verdict import Verdict
+from sojourn.regress.verdict import PairedDifference
 from sojourn.stats import mean_interval
 from sojourn.store.run import Run
+from sojourn.validate.metric import Metric
 
 FORMAT = "sojourn-kernel-bisect/1"
 #: Characters of a commit's hash in tables.
@@ -84,7 +85,7 @@ class Found:
 
     experiment: str
     command: str
-    quantity: Quantity
+    quantity: Metric
     worse: Worse
     threshold: Threshold
     middle: float
@@ -98,7 +99,7 @@ class Found:
     log: str
     runs: Mapping[str, tuple[Run, ...]]
 
-    def judged(self) -> Verdict | None:
+    def judged(self) -> PairedDifference | None:
         """Return how the first bad commit differs from the last good one; `None` if it was not found."""
         if self.first_bad is None or self.last_good is None:
             return None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -12,34 +12,17 @@ from sojourn.kernel.cache import LINUX
 from sojourn.record import Record
 from sojourn.regress import quantities, verdict
 from sojourn.regress.measure import Measure
-from sojourn.regress.quantities import Quantity
 from sojourn.regress.threshold import Threshold
-from sojourn.regress.verdict import Verdict
+from sojourn.regress.verdict import PairedDifference
 from sojourn.scenario import Scenario
 from sojourn.schema import required
 from sojourn.stats import Interval, mean_interval
 from sojourn.store.run import Run
+from sojourn.validate.metric import Metric
 
 FORMAT = "sojourn-kernel-compare/1"
 #: Characters of a kernel's name in a table or a figure.
 LONGEST_LABEL = 24
-
-
-@dataclass(frozen=True, kw_only=True)
-class Cell:
-    """One scenario on both kernels.
-
-    Attributes
-    ----------
-    name
-        What tells it from the others: the disciplines.
-    first, second
-        The runs on each kernel, one for each seed.
-    """
-
-    name: str
-    first: tuple[Run, ...]
-    second: tuple[Run, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,10 +42,10 @@ class Row:
     """
 
     cell: str
-    quantity: Quantity
+    quantity: Metric
     first: tuple[float | None, ...]
     second: tuple[float | None, ...]
-    verdict: Verdict
+    verdict: PairedDifference
 
     def means(self) -> tuple[Interval | None, Interval | None]:
         """Return the mean of each kernel with its interval of 95 %."""
@@ -87,8 +70,10 @@ class Pair:
         The same for both.
     threshold
         How large a difference must be; `None` for any.
-    cells, rows
-        The runs, and what became of them.
+    runs
+        Of each scenario, by its name, the runs on each kernel, one for each seed.
+    rows
+        What became of them.
     """
 
     experiment: str
@@ -97,7 +82,7 @@ class Pair:
     releases: tuple[str, str]
     seeds: tuple[int, ...]
     threshold: Threshold | None
-    cells: tuple[Cell, ...]
+    runs: Mapping[str, tuple[Sequence[Run], Sequence[Run]]]
     rows: tuple[Row, ...]
 
     @property
@@ -170,30 +155,27 @@ def compare(
         If a run fails.
     """
     made = [measure(kernel, [one for _, one in scenarios], repeat, f"kernel {kernel}") for kernel in kernels]
-    cells = tuple(
-        Cell(name=name, first=tuple(first), second=tuple(second))
-        for (name, _), first, second in zip(scenarios, *made, strict=True)
-    )
-    found = [(cell, *values) for cell in cells for values in _values(cell, metrics)]
+    runs = {name: (first, second) for (name, _), first, second in zip(scenarios, *made, strict=True)}
+    values = [(name, *one) for name, (first, second) in runs.items() for one in _values(first, second, metrics)]
     rows = tuple(
         Row(
-            cell=cell.name,
+            cell=name,
             quantity=quantity,
             first=first,
             second=second,
-            verdict=verdict.judge(first, second, rows=len(found), threshold=threshold),
+            verdict=verdict.judge(first, second, rows=len(values), threshold=threshold),
         )
-        for cell, quantity, first, second in found
+        for name, quantity, first, second in values
     )
-    one, other = cells[0].first[0].record, cells[0].second[0].record
+    one, other = (each[0][0].record for each in made)
     return Pair(
         experiment=one.experiment,
         command=command,
         kernels=kernels,
         releases=(release(one), release(other)),
-        seeds=tuple(run.seed for run in cells[0].first),
+        seeds=tuple(run.seed for run in made[0][0]),
         threshold=threshold,
-        cells=cells,
+        runs=runs,
         rows=rows,
     )
 
@@ -212,15 +194,15 @@ def _short(name: str) -> str:
 
 
 def _values(
-    cell: Cell, metrics: list[str]
-) -> list[tuple[Quantity, tuple[float | None, ...], tuple[float | None, ...]]]:
+    first: Sequence[Run], second: Sequence[Run], metrics: list[str]
+) -> list[tuple[Metric, tuple[float | None, ...], tuple[float | None, ...]]]:
     """Return the values of each quantity on both kernels; one that no run has is left out unless it was asked for."""
-    wanted = quantities.chosen(metrics, cell.first[0]) if metrics else quantities.judged(cell.first[0])
+    wanted = quantities.chosen(metrics, first[0]) if metrics else quantities.judged(first[0])
     found = []
     for one in wanted:
-        first, second = (tuple(one.value(run) for run in runs) for runs in (cell.first, cell.second))
-        if metrics or any(value is not None for value in (*first, *second)):
-            found.append((one, first, second))
+        values, others = (tuple(quantities.value(one, run) for run in runs) for runs in (first, second))
+        if metrics or any(value is not None for value in (*values, *others)):
+            found.append((one, values, others))
     return found
 
 

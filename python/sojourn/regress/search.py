@@ -12,12 +12,13 @@ from sojourn.regress import quantities, sides
 from sojourn.regress.commits import Builder, UnusableError
 from sojourn.regress.found import Commit, Found
 from sojourn.regress.measure import Measure
-from sojourn.regress.quantities import Quantity, Worse
+from sojourn.regress.quantities import Worse
 from sojourn.regress.repository import Next, Repository, printable
 from sojourn.regress.sides import BAD, GOOD, Judge
 from sojourn.regress.threshold import Threshold
 from sojourn.scenario import Scenario
 from sojourn.store.run import Run
+from sojourn.validate.metric import Metric
 
 #: Characters of a commit's hash in what people read.
 SHORT = 12
@@ -143,7 +144,7 @@ class _Bench:
     say: Callable[[str], None]
     commits: dict[str, Commit] = field(default_factory=dict)
     runs: dict[str, list[Run]] = field(default_factory=dict)
-    quantity: Quantity | None = None
+    quantity: Metric | None = None
 
     def check_ends(self, looks: tuple[int, ...]) -> None:
         """Measure good and bad, until it is certain that they differ by the threshold.
@@ -277,14 +278,14 @@ class _Bench:
             raise UnusableError(message) from error
         if self.quantity is None:
             [self.quantity] = quantities.chosen([self.request.metric], runs[0])
-        if any(self.quantity.value(run) is None for run in runs):
+        if any(quantities.value(self.quantity, run) is None for run in runs):
             message = f"a run has no {self.request.metric}"
             raise UnusableError(message)
         self.runs[commit] = runs
 
     def _values(self, commit: str, count: int) -> list[float]:
         assert self.quantity is not None
-        found = [self.quantity.value(run) for run in self.runs.get(commit, [])[:count]]
+        found = [quantities.value(self.quantity, run) for run in self.runs.get(commit, [])[:count]]
         return [value for value in found if value is not None]
 
     def _skip(self, commit: str, reason: str) -> str:

@@ -35,7 +35,7 @@ VERDICTS = (DIFFERS, AGREES, NONE_SEEN, CANNOT_TELL)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Verdict:
+class PairedDifference:
     """What two kernels' values of a quantity came to.
 
     Attributes
@@ -61,7 +61,7 @@ class Verdict:
 
 def judge(
     first: Sequence[float | None], second: Sequence[float | None], *, rows: int, threshold: Threshold | None = None
-) -> Verdict:
+) -> PairedDifference:
     """Judge the values of two kernels.
 
     Parameters
@@ -78,7 +78,7 @@ def judge(
         few = [b - a for a, b in pairs]
         alone = mean_interval(few) if few else None
         why = "one pair of runs says nothing about its spread" if few else "no pair of runs has a value"
-        return Verdict(verdict=CANNOT_TELL, difference=alone, surely=alone, room=None, reason=why)
+        return PairedDifference(verdict=CANNOT_TELL, difference=alone, surely=alone, room=None, reason=why)
     differences = [b - a for a, b in pairs]
     found = mean_interval(differences)
     chance = (1 - LEVEL) / rows
@@ -97,7 +97,7 @@ def judge(
         assert found.low is not None
         assert found.high is not None
         verdict = AGREES if -room <= found.low and found.high <= room else CANNOT_TELL
-    return Verdict(verdict=verdict, difference=found, surely=surely, room=room, reason=reason)
+    return PairedDifference(verdict=verdict, difference=found, surely=surely, room=room, reason=reason)
 
 
 def _beyond(interval: Interval, limit: float) -> bool:

@@ -14,7 +14,7 @@ from sojourn.plots import style
 from sojourn.report import zoom
 from sojourn.report.exhibit import Exhibit, Figure, PaperReport, draw, elsewhere, verdicts
 from sojourn.store import metrics
-from sojourn.store.cell import Cell, link_words, links
+from sojourn.store.cell import DisciplineRuns, link_words, links
 from sojourn.store.comparison import Comparison
 from sojourn.store.index import Results, slug
 
@@ -63,7 +63,7 @@ class Section:
     note: str
 
 
-def directions_of(cells: tuple[Cell, ...]) -> tuple[str, ...]:
+def directions_of(cells: tuple[DisciplineRuns, ...]) -> tuple[str, ...]:
     """Return which directions a plot of these cells shows: one if the link and its traffic are symmetric."""
     scenario = cells[0].runs[0].record.scenario
     loaded = [
@@ -76,13 +76,13 @@ def directions_of(cells: tuple[Cell, ...]) -> tuple[str, ...]:
     return tuple(loaded) or ("down",)
 
 
-def cell_is_symmetric(cell: Cell) -> bool:
+def cell_is_symmetric(cell: DisciplineRuns) -> bool:
     """Tell whether both directions have the same discipline."""
     scenario = cell.runs[0].record.scenario
     return bool(scenario["qdisc_up"] == scenario["qdisc_down"])
 
 
-def link_title(cell: Cell) -> str:
+def link_title(cell: DisciplineRuns) -> str:
     """Return what was run, apart from the discipline."""
     scenario = cell.runs[0].record.scenario
     return f"{scenario['experiment']}, {link_words(cell.link)}, RTT {scenario['rtt']}"

@@ -9,7 +9,7 @@ from sojourn.store.run import Run
 
 
 @dataclass(frozen=True, kw_only=True)
-class Cell:
+class DisciplineRuns:
     """The repeats of one discipline on one link.
 
     Attributes
@@ -27,7 +27,7 @@ class Cell:
     runs: tuple[Run, ...]
 
 
-def links(cells: Iterable[Cell]) -> list[str]:
+def links(cells: Iterable[DisciplineRuns]) -> list[str]:
     """Return the links of the cells, each once, in order of appearance."""
     return list(dict.fromkeys(cell.link for cell in cells))
 
@@ -43,9 +43,9 @@ def link_words(link: str) -> str:
     return f"{link} Mbit/s" if set(link) <= set("0123456789./") else link
 
 
-def gather(labels: Sequence[tuple[str, str]], records: Sequence[Run]) -> tuple[Cell, ...]:
+def gather(labels: Sequence[tuple[str, str]], records: Sequence[Run]) -> tuple[DisciplineRuns, ...]:
     """Group runs into cells; `labels` holds the (link, qdisc) of each run."""
     grouped: dict[tuple[str, str], list[Run]] = {}
     for label, run in zip(labels, records, strict=True):
         grouped.setdefault(label, []).append(run)
-    return tuple(Cell(link=link, qdisc=qdisc, runs=tuple(runs)) for (link, qdisc), runs in grouped.items())
+    return tuple(DisciplineRuns(link=link, qdisc=qdisc, runs=tuple(runs)) for (link, qdisc), runs in grouped.items())

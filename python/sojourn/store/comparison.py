@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from sojourn.store.cell import Cell
+from sojourn.store.cell import DisciplineRuns
 
 if TYPE_CHECKING:
     from sojourn.frame_library import pl
@@ -28,7 +28,7 @@ class Comparison:
     """
 
     experiment: str
-    cells: tuple[Cell, ...]
+    cells: tuple[DisciplineRuns, ...]
 
     @cached_property
     def runs(self) -> pl.DataFrame:
@@ -64,7 +64,7 @@ class Comparison:
         }
         return json.dumps(body)
 
-    def _discipline(self, cell: Cell) -> dict[str, Any]:
+    def _discipline(self, cell: DisciplineRuns) -> dict[str, Any]:
         from sojourn.frame_library import pl
 
         rows = self.summary.filter((pl.col("qdisc") == cell.qdisc) & (pl.col("link") == cell.link))

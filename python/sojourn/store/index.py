@@ -21,7 +21,7 @@ from sojourn import bounded, schema
 from sojourn.errors import SojournError
 from sojourn.schema import Name, Number, Text, Words
 from sojourn.store import folder as result_folder
-from sojourn.store.cell import Cell, link_name
+from sojourn.store.cell import DisciplineRuns, link_name
 from sojourn.store.comparison import Comparison
 from sojourn.store.run import Run
 from sojourn.store.run_store import RunStore
@@ -146,7 +146,7 @@ def load(path: Path, store: Path | None = None) -> Results:
         index = load_index(path / "index.json")
         runs = RunStore(inside(path / index.store, path, store))
         cells = tuple(
-            Cell(link=cell.link, qdisc=cell.qdisc, runs=tuple(runs.get(name) for name in cell.runs))
+            DisciplineRuns(link=cell.link, qdisc=cell.qdisc, runs=tuple(runs.get(name) for name in cell.runs))
             for cell in index.cells
         )
         claims = path / "claims.json"
@@ -224,7 +224,7 @@ class _Head(Struct):
     stored: Any = None
 
 
-def load_run(path: Path) -> Cell:
+def load_run(path: Path) -> DisciplineRuns:
     """Read the record of one run, which is a cell of its own; of a stored run, its `run.json`.
 
     Raises
@@ -240,7 +240,7 @@ def load_run(path: Path) -> Cell:
     folder = path.resolve().parent
     run = RunStore(folder.parent).get(folder.name) if stored else Run.parse(text, str(path))
     scenario = run.record.scenario
-    return Cell(link=link_name(scenario["down"], scenario["up"]), qdisc=label_of(scenario), runs=(run,))
+    return DisciplineRuns(link=link_name(scenario["down"], scenario["up"]), qdisc=label_of(scenario), runs=(run,))
 
 
 def label_of(scenario: dict[str, Any]) -> str:

@@ -10,7 +10,7 @@ from msgspec.structs import asdict
 from sojourn.frame_library import pl
 from sojourn.record import ProbeRecord, Summary
 from sojourn.schema import or_null, required
-from sojourn.store.cell import Cell
+from sojourn.store.cell import DisciplineRuns
 from sojourn.store.run import Run
 
 RUN_SCHEMA = {
@@ -35,7 +35,7 @@ RUN_SCHEMA = {
 }
 
 
-def runs(cells: Iterable[Cell]) -> pl.DataFrame:
+def runs(cells: Iterable[DisciplineRuns]) -> pl.DataFrame:
     """Return one row for each run: where it belongs, its seed and its summary."""
     rows = []
     for cell in cells:

@@ -1,13 +1,18 @@
-"""The quantities that a user's study may name: what each is, its unit, and how it is read from a record."""
+"""The quantities of a run: what each is, its unit, and how it is read from a record.
+
+A user's study names them. `sojourn validate` and `sojourn kernel compare` take them from here as well, some under names
+and titles of their own (`sojourn.validate.metrics`).
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
 from statistics import fmean
+from typing import Literal
 
 from sojourn.errors import ParamError
-from sojourn.record import Record
+from sojourn.record import FlowRecord, Record
 from sojourn.schema import or_null, required
 from sojourn.stats.mos import mos_of_stream
 from sojourn.store.run import voices_in
@@ -61,12 +66,63 @@ def _rtt(name: str) -> Callable[[Record], float | None]:
     return read
 
 
+def flows(record: Record, way: str) -> list[FlowRecord]:
+    """Return the flows of a direction."""
+    return [flow for flow in record.flows if flow.direction == way]
+
+
 def _goodput(way: str) -> Callable[[Record], float | None]:
+    read = _summary(f"goodput_{way}_mbit")
+    return lambda record: read(record) if flows(record, way) else None
+
+
+def _drops(way: str) -> Callable[[Record], float | None]:
+    return lambda record: float(sum(record.bottleneck[way].drops.values()))
+
+
+def _marks(way: str) -> Callable[[Record], float | None]:
+    """Return the marks of a direction in which flows with ECN send."""
+
     def read(record: Record) -> float | None:
-        sent = [flow.goodput_mbit for flow in record.flows if flow.direction == way]
-        return sum(sent) if sent else None
+        wanted = any(flow.ecn is not None for flow in flows(record, way))
+        return float(record.bottleneck[way].marks) if wanted else None
 
     return read
+
+
+def _gap(key: Literal["mean", "cv"]) -> Callable[[str], Callable[[Record], float | None]]:
+    """Return what is the mean over the flows' gaps between drops; each gap counts the same."""
+
+    def of_way(way: str) -> Callable[[Record], float | None]:
+        def read(record: Record) -> float | None:
+            gaps = [required(flow.drop_gaps_ms, "drop_gaps_ms") for flow in flows(record, way)]
+            there = [(gap.count, value) for gap in gaps if (value := getattr(gap, key)) is not None]
+            total = sum(count for count, _ in there)
+            return sum(count * value for count, value in there) / total if total else None
+
+        return read
+
+    return of_way
+
+
+def _of_flows(
+    key: Literal["retransmissions", "timeouts", "mean_cwnd_segments"], what: Callable[[list[float]], float] = sum
+) -> Callable[[str], Callable[[Record], float | None]]:
+    """Return a function of what each flow has; none if one of them lacks it, which a kernel does not always tell."""
+
+    def of_way(way: str) -> Callable[[Record], float | None]:
+        def read(record: Record) -> float | None:
+            values: list[float | None] = [getattr(flow, key) for flow in flows(record, way)]
+            there = [float(value) for value in values if value is not None]
+            return what(there) if there and len(there) == len(values) else None
+
+        return read
+
+    return of_way
+
+
+def _backlog(way: str) -> Callable[[Record], float | None]:
+    return lambda record: float(record.bottleneck[way].backlog_packets.mean)
 
 
 def _flow(record: Record, name: str) -> float | None:
@@ -103,9 +159,11 @@ def _utilisation(way: str) -> Callable[[Record], float | None]:
     return read
 
 
-def _each_way(title: str, unit: str, read: Callable[[str], Callable[[Record], float | None]]) -> dict[str, Quantity]:
-    name = title.replace(" ", "_")
-    return {f"{name}_{way}": Quantity(title=f"{title} {way}", unit=unit, read=read(way)) for way in WAYS}
+def _each_way(
+    title: str, unit: str, read: Callable[[str], Callable[[Record], float | None]], digits: int = 1, name: str = ""
+) -> dict[str, Quantity]:
+    name = name or title
+    return {f"{name}_{way}": Quantity(title=f"{title} {way}", unit=unit, read=read(way), digits=digits) for way in WAYS}
 
 
 #: By name. A name may be followed by a word, such as `flow tcp_up_1`.
@@ -122,7 +180,14 @@ QUANTITIES: dict[str, Quantity] = {
     },
     **_each_way("goodput", "Mbit/s", _goodput),
     **_each_way("utilisation", "%", _utilisation),
-    **_each_way("drops", "packets", lambda way: lambda record: float(sum(record.bottleneck[way].drops.values()))),
+    **_each_way("drops", "packets", _drops),
+    **_each_way("drop gap", "ms", _gap("mean"), 0, name="drop_gap_ms"),
+    **_each_way("cv of gaps", "", _gap("cv"), 2, name="drop_gap_cv"),
+    **_each_way("marks", "packets", _marks),
+    **_each_way("retransmissions", "segments", _of_flows("retransmissions")),
+    **_each_way("time-outs", "", _of_flows("timeouts"), name="timeouts"),
+    **_each_way("mean window", "segments", _of_flows("mean_cwnd_segments", fmean), name="cwnd"),
+    **_each_way("mean queue", "packets", _backlog, name="queue"),
     **_each_way("marks", "packets", lambda way: lambda record: float(record.bottleneck[way].marks)),
     "jain_up": Quantity(title="Jain's index up", unit="", read=_summary("jain_up"), digits=3),
     "jain_down": Quantity(title="Jain's index down", unit="", read=_summary("jain_down"), digits=3),

@@ -8,14 +8,14 @@ from sojourn.tune.bench import Bench, Scored
 from sojourn.tune.goals import METRICS
 from sojourn.tune.search import Request
 from sojourn.tune.space import Space
-from sojourn.tune.study import Outcome, interval_at_worst
+from sojourn.tune.study import Tuning, interval_at_worst
 from sojourn.tune.words import named
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
-def of(outcome: Outcome, bench: Bench, space: Space, request: Request) -> Figure:
+def of(outcome: Tuning, bench: Bench, space: Space, request: Request) -> Figure:
     """Return the figure: the first metric that is minimised against the others that matter.
 
     The grey points have the seeds of the search, those of the front the choice's besides, the marked ones fresh seeds.
@@ -50,7 +50,7 @@ def of(outcome: Outcome, bench: Bench, space: Space, request: Request) -> Figure
     )
 
 
-def _marked(outcome: Outcome) -> dict[str, Scored]:
+def _marked(outcome: Tuning) -> dict[str, Scored]:
     """Return the settings that are marked, each once, by label: if the best is the default, as "best (default)"."""
     labels: dict[str, list[str]] = {}
     by_text: dict[str, Scored] = {}

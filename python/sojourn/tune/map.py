@@ -10,9 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from statistics import fmean
-from typing import Any
 
 from sojourn.backends import Backend
 from sojourn.errors import ParamError
@@ -46,34 +44,11 @@ FEWEST_S = 30.0
 DEFAULT_CC = "cubic"
 SEARCH_SEEDS = 2
 FRESH_SEEDS = 6
+#: What settings are compared by, with fresh seeds.
+METRICS = ("utilisation", "delay", "fct")
 
-
-@dataclass(frozen=True, kw_only=True)
-class Cell:
-    """A discipline on a link.
-
-    Attributes
-    ----------
-    qdisc, rate, rtt_ms
-        What it is.
-    best
-        The best of the grid, with fresh seeds.
-    known
-        `default`, `rural` and `rule`, with fresh seeds.
-    near
-        Ranges of target and interval over all settings of the grid whose delay is at most 1.25 times the best's, and
-        that carry enough and are quick enough.
-    grid
-        All settings, with the seeds of the search.
-    """
-
-    qdisc: str
-    rate: str
-    rtt_ms: float
-    best: Scored
-    known: dict[str, Scored]
-    near: dict[str, tuple[float, float]]
-    grid: tuple[Scored, ...] = field(repr=False)
+#: A cell of the map: a discipline on a link.
+Row = dict[str, str | float | bool | None]
 
 
 def draw_map(
@@ -89,8 +64,8 @@ def draw_map(
     workers: int | None,
     dask: str | None,
     tick: Tick,
-) -> list[Cell]:
-    """Return all cells, discipline by discipline, rate by rate.
+) -> list[Row]:
+    """Return the rows of `map.csv` and `map.json`: a cell each, discipline by discipline, rate by rate.
 
     Raises
     ------
@@ -100,7 +75,7 @@ def draw_map(
         If a run fails.
     """
     seeds = seeds_of(seed)
-    cells = []
+    rows = []
     for qdisc in qdiscs:
         for rate in rates:
             for rtt in rtts_ms:
@@ -115,8 +90,8 @@ def draw_map(
                     workers=workers,
                     dask=dask,
                 )
-                cells.append(_cell(bench, space(qdisc, link, "up", (), backend.name), rate, seeds, tick))
-    return cells
+                rows.append(_row(bench, space(qdisc, link, "up", (), backend.name), rate, seeds, tick))
+    return rows
 
 
 def seeds_of(seed: int) -> Seeds:
@@ -168,28 +143,41 @@ def grid(link: Link) -> list[tuple[float, float]]:
     return [(target, interval) for target in targets for interval in intervals]
 
 
-def _cell(bench: Bench, found: Space, rate: str, seeds: Seeds, tick: Tick) -> Cell:
+def _row(bench: Bench, found: Space, rate: str, seeds: Seeds, tick: Tick) -> Row:
+    """Search a cell: the grid with the seeds of the search, then the best and the known settings with fresh ones."""
     rtt = bench.link.rtts_ms[0]
-    common = dict(found.references()["default"].values)
+    references = found.references()
+    common = dict(references["default"].values)
     settings = [("", _setting(found, common, target, interval)) for target, interval in grid(bench.link)]
-    tried = bench.run([*settings, *found.references().items()], seeds.search, tick)
+    tried = bench.run([*settings, *references.items()], seeds.search, tick)
     best, near = choose(tried)
     target, interval = (float(f"{value:.3g}") for value in rule(bench.link.packet_ms("up"), rtt))
     known = {
-        "default": found.references()["default"],
-        "rural": found.references()["rural"],
+        "best": best.setting,
+        "default": references["default"],
+        "rural": references["rural"],
         "rule": _setting(found, common, target, interval),
     }
-    checked = bench.run([("best", best.setting), *known.items()], seeds.fresh, tick)
-    return Cell(
-        qdisc=found.qdisc,
-        rate=rate,
-        rtt_ms=rtt,
-        best=checked[0],
-        known={one.name: one for one in checked[1:]},
-        near=near,
-        grid=tuple(tried),
-    )
+    checked = dict(zip(known, bench.run([*known.items()], seeds.fresh, tick), strict=True))
+    row: Row = {
+        "qdisc": found.qdisc,
+        "rate": rate,
+        "rtt_ms": rtt,
+        "filled": max(one.worst("utilisation") for one in tried) >= FILLED,
+        "target_ms": checked["best"].setting.values["target"],
+        "interval_ms": checked["best"].setting.values["interval"],
+    }
+    for name, (low, high) in near.items():
+        row |= {f"{name}_from_ms": low, f"{name}_to_ms": high}
+    row |= {f"rule_{name}_ms": checked["rule"].setting.values[name] for name in ("target", "interval")}
+    for name, one in checked.items():
+        for metric in METRICS:
+            row[f"{name}_{metric}"] = float(f"{fmean(one.samples[metric][0]):.5g}")
+    for metric in METRICS:
+        ruled, most = (checked[name].samples[metric][0] for name in ("rule", "best"))
+        gap = mean_interval(a - b for a, b in zip(ruled, most, strict=True))
+        row |= {f"rule_less_best_{metric}_{end}": _short(getattr(gap, end)) for end in ("low", "high")}
+    return row
 
 
 def choose(tried: Sequence[Scored]) -> tuple[Scored, dict[str, tuple[float, float]]]:
@@ -209,36 +197,6 @@ def choose(tried: Sequence[Scored]) -> tuple[Scored, dict[str, tuple[float, floa
 
 def _setting(found: Space, common: dict[str, float], target: float, interval: float) -> Setting:
     return found.fixed_setting(common | {"target": target, "interval": interval})
-
-
-def rows(cells: Sequence[Cell]) -> list[dict[str, Any]]:
-    """Return a row for each cell: what map.csv and map.json hold."""
-    found = []
-    for cell in cells:
-        row: dict[str, Any] = {
-            "qdisc": cell.qdisc,
-            "rate": cell.rate,
-            "rtt_ms": cell.rtt_ms,
-            "filled": max(one.worst("utilisation") for one in cell.grid) >= FILLED,
-            "target_ms": cell.best.setting.values["target"],
-            "interval_ms": cell.best.setting.values["interval"],
-        }
-        for name, (low, high) in cell.near.items():
-            row |= {f"{name}_from_ms": low, f"{name}_to_ms": high}
-        row |= {
-            "rule_target_ms": cell.known["rule"].setting.values["target"],
-            "rule_interval_ms": cell.known["rule"].setting.values["interval"],
-        }
-        for name, one in {"best": cell.best, **cell.known}.items():
-            for metric in ("utilisation", "delay", "fct"):
-                row[f"{name}_{metric}"] = float(f"{fmean(one.samples[metric][0]):.5g}")
-        for metric in ("utilisation", "delay", "fct"):
-            gap = mean_interval(
-                a - b for a, b in zip(cell.known["rule"].samples[metric][0], cell.best.samples[metric][0], strict=True)
-            )
-            row |= {f"rule_less_best_{metric}_{end}": _short(getattr(gap, end)) for end in ("low", "high")}
-        found.append(row)
-    return found
 
 
 def _short(value: float | None) -> float | None:

@@ -50,7 +50,7 @@ class Compared:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Outcome:
+class Tuning:
     """What came of it.
 
     Attributes
@@ -84,7 +84,7 @@ class Outcome:
     reachable: bool
 
 
-def tune(bench: Bench, space: Space, request: Request, seeds: Seeds, progress: Progress) -> Outcome:
+def tune(bench: Bench, space: Space, request: Request, seeds: Seeds, progress: Progress) -> Tuning:
     """Answer the question.
 
     Raises
@@ -115,7 +115,7 @@ def tune(bench: Bench, space: Space, request: Request, seeds: Seeds, progress: P
     best = fresh[chosen.setting.text]
     vectors = [one.vector(request.axes) for one in better_known]
     edge = sorted((better_known[place] for place in front(vectors)), key=lambda one: one.vector(request.axes))
-    return Outcome(
+    return Tuning(
         tried=tuple(tried),
         front=tuple(edge),
         best=best,

@@ -12,14 +12,14 @@ from sojourn.tune.bench import Bench, Scored, Seeds
 from sojourn.tune.goals import METRICS
 from sojourn.tune.search import Request
 from sojourn.tune.space import Setting, Space
-from sojourn.tune.study import Compared, Outcome, compare, interval_at_worst
+from sojourn.tune.study import Compared, Tuning, compare, interval_at_worst
 
 FORMAT = "sojourn-tune/1"
 #: Digits of numbers in tune.json: more would be noise.
 _DIGITS = 6
 
 
-def whole(outcome: Outcome, bench: Bench, space: Space, request: Request, seeds: Seeds) -> dict[str, Any]:
+def whole(outcome: Tuning, bench: Bench, space: Space, request: Request, seeds: Seeds) -> dict[str, Any]:
     """Return what tune.json holds."""
     link, load = bench.link, bench.load
     best = outcome.best
@@ -90,12 +90,12 @@ def whole(outcome: Outcome, bench: Bench, space: Space, request: Request, seeds:
     }
 
 
-def differences(outcome: Outcome, known: Scored, metrics: Sequence[str]) -> dict[str, Compared]:
+def differences(outcome: Tuning, known: Scored, metrics: Sequence[str]) -> dict[str, Compared]:
     """Return how the best differs from a known setting in each metric, by fresh seeds."""
     return {name: compare(outcome.best, known, name) for name in metrics}
 
 
-def rural(outcome: Outcome, request: Request) -> tuple[str | None, str]:
+def rural(outcome: Tuning, request: Request) -> tuple[str | None, str]:
     """Return where the rural setting is, in a few words and in a sentence.
 
     The words are `"on the front"`, `"within its uncertainty of the front"` or `"off the front"`.
@@ -130,7 +130,7 @@ def words_of(setting: Setting) -> str:
     return " ".join(words)
 
 
-def unreachable(outcome: Outcome, bench: Bench, space: Space, request: Request) -> str:
+def unreachable(outcome: Tuning, bench: Bench, space: Space, request: Request) -> str:
     """Return the sentence about goals that no setting meets: how near one can come, by fresh seeds."""
     goal = max(request.goals, key=lambda goal: outcome.best.shortfall_of(goal, outcome.known))
     metric = METRICS[goal.metric]
@@ -147,7 +147,7 @@ def unreachable(outcome: Outcome, bench: Bench, space: Space, request: Request) 
     )
 
 
-def terminal(outcome: Outcome, bench: Bench, space: Space, request: Request) -> str:
+def terminal(outcome: Tuning, bench: Bench, space: Space, request: Request) -> str:
     """Return what is printed."""
     link = bench.link
     text = outcome.best.setting.text
@@ -168,7 +168,7 @@ def terminal(outcome: Outcome, bench: Bench, space: Space, request: Request) -> 
     return "\n\n".join(parts)
 
 
-def _title(bench: Bench, space: Space, request: Request, outcome: Outcome) -> str:
+def _title(bench: Bench, space: Space, request: Request, outcome: Tuning) -> str:
     link = bench.link
     rtts = ", ".join(f"{rtt:g}" for rtt in link.rtts_ms)
     request_text = "; ".join([*(goal.text for goal in request.goals), *(f"least {name}" for name in request.minimise)])
@@ -179,7 +179,7 @@ def _title(bench: Bench, space: Space, request: Request, outcome: Outcome) -> st
     )
 
 
-def _check_table(outcome: Outcome, bench: Bench) -> str:
+def _check_table(outcome: Tuning, bench: Bench) -> str:
     """Return the table of the fresh seeds."""
     metrics = bench.load.metrics
     checked = named(outcome)
@@ -204,7 +204,7 @@ def _check_table(outcome: Outcome, bench: Bench) -> str:
     return tables.text(headers, rows, left=2) + "\n" + note
 
 
-def _sensitivity_table(outcome: Outcome, space: Space) -> str:
+def _sensitivity_table(outcome: Tuning, space: Space) -> str:
     names = [knob.name for knob in space.knobs]
     headers = ["what matters (total Sobol index)", *names, "surrogate R2"]
     rows = []
@@ -216,7 +216,7 @@ def _sensitivity_table(outcome: Outcome, space: Space) -> str:
     return tables.text(headers, rows)
 
 
-def named(outcome: Outcome) -> dict[str, Scored]:
+def named(outcome: Tuning) -> dict[str, Scored]:
     """Return what was run with fresh seeds, by name."""
     named = {"best": outcome.best} | {one.name: one for one in outcome.known}
     if outcome.rival is not None and outcome.rival.setting.text not in {one.setting.text for one in named.values()}:

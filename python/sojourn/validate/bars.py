@@ -10,14 +10,17 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import Final, Literal
 
 from sojourn.stats import Interval
 from sojourn.stats.difference import difference_interval
 
-AGREES, DIFFERS, CANNOT_TELL = "agrees", "differs", "cannot tell"
+Word = Literal["agrees", "differs", "cannot tell"]
+AGREES: Final = "agrees"
+DIFFERS: Final = "differs"
+CANNOT_TELL: Final = "cannot tell"
 #: Of what is shown only.
-NOT_JUDGED = "not judged"
-VERDICTS = (AGREES, DIFFERS, CANNOT_TELL)
+NOT_JUDGED: Final = "not judged"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,7 +50,7 @@ class Judged:
     Attributes
     ----------
     verdict
-        One of `VERDICTS`.
+        Its word.
     bar
         How far the means may be apart; of a factor, the factor.
     surely
@@ -56,7 +59,7 @@ class Judged:
         Why, where the numbers do not say so themselves; else empty.
     """
 
-    verdict: str
+    verdict: Word
     bar: float
     surely: bool = False
     reason: str = ""

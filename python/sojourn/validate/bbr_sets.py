@@ -26,7 +26,7 @@ from typing import Any
 
 from sojourn.experiments.options import ping
 from sojourn.scenario import Flow, Scenario
-from sojourn.validate.grid import Cell
+from sojourn.validate.grid import PlannedCell
 
 COEXIST = "bbr-coexist"
 #: Both links, in kbit/s and ms.
@@ -38,7 +38,7 @@ _FRAME = 1514
 LOSSES = (0.001, 0.01, 0.1, 0.2, 0.5, 1, 2, 3, 10, 15, 20)
 
 
-def cells_of(name: str, *, seed: int, duration: str | None) -> tuple[Cell, ...]:
+def cells_of(name: str, *, seed: int, duration: str | None) -> tuple[PlannedCell, ...]:
     """Return the cells of a set; all are checked."""
     return tuple(_SETS[name](seed, duration))
 
@@ -50,7 +50,7 @@ def packets(kbit: int, rtt_ms: int, bdp: float) -> int:
 
 def _cell(
     name: str, row: str, flows: tuple[Flow, ...], *, link: tuple[int, int], buffer: float, seed: int, **other: Any
-) -> Cell:
+) -> PlannedCell:
     kbit, rtt_ms = link
     scenario = Scenario(
         experiment=name,
@@ -65,7 +65,7 @@ def _cell(
         **other,
     )
     scenario.normalized()
-    return Cell(name=f"{name} {row}", link=row, qdisc="pfifo", scenario=scenario)
+    return PlannedCell(name=f"{name} {row}", link=row, qdisc="pfifo", scenario=scenario)
 
 
 def _flows(*controls: str, each_s: float) -> tuple[Flow, ...]:
@@ -81,7 +81,7 @@ def _flows(*controls: str, each_s: float) -> tuple[Flow, ...]:
     )
 
 
-def _coexist(seed: int, duration: str | None) -> list[Cell]:
+def _coexist(seed: int, duration: str | None) -> list[PlannedCell]:
     flows = _flows("cubic", "bbr", each_s=2)
     return [
         _cell(COEXIST, f"{bdp:g} BDP", flows, link=_HOME, buffer=bdp, seed=seed, duration=duration or "60s")
@@ -89,7 +89,7 @@ def _coexist(seed: int, duration: str | None) -> list[Cell]:
     ]
 
 
-def _loss(seed: int, duration: str | None) -> list[Cell]:
+def _loss(seed: int, duration: str | None) -> list[PlannedCell]:
     flows = _flows("bbr", each_s=0)
     return [
         _cell(
@@ -106,7 +106,7 @@ def _loss(seed: int, duration: str | None) -> list[Cell]:
     ]
 
 
-def _shallow(seed: int, duration: str | None) -> list[Cell]:
+def _shallow(seed: int, duration: str | None) -> list[PlannedCell]:
     return [
         _cell(
             "bbr-shallow",
@@ -121,7 +121,7 @@ def _shallow(seed: int, duration: str | None) -> list[Cell]:
     ]
 
 
-def _bufferbloat(seed: int, duration: str | None) -> list[Cell]:
+def _bufferbloat(seed: int, duration: str | None) -> list[PlannedCell]:
     flows = _flows("bbr", "bbr", each_s=2)
     return [
         _cell("bbr-bufferbloat", f"{bdp:g} BDP", flows, link=_HOME, buffer=bdp, seed=seed, duration=duration or "60s")
@@ -129,7 +129,7 @@ def _bufferbloat(seed: int, duration: str | None) -> list[Cell]:
     ]
 
 
-_SETS: dict[str, Callable[[int, str | None], list[Cell]]] = {
+_SETS: dict[str, Callable[[int, str | None], list[PlannedCell]]] = {
     COEXIST: _coexist,
     "bbr-loss": _loss,
     "bbr-shallow": _shallow,

@@ -34,8 +34,8 @@ def document(parts: Sequence[Part], command: str) -> str:
     command
         What makes the page.
     """
-    grids = [part for part in parts if not words.is_drawn(part)]
-    drawn = [part for part in parts if words.is_drawn(part)]
+    grids = [part for part in parts if not part.is_drawn]
+    drawn = [part for part in parts if part.is_drawn]
     blocks = [
         _title(parts),
         *([_counted(parts)] if grids else []),
@@ -70,7 +70,7 @@ def _summary(grids: Sequence[Part], drawn: Sequence[Part]) -> list[str]:
 def _title(parts: Sequence[Part]) -> str:
     if all(wifi_words.is_cells(part) for part in parts):
         return "# Fidelity: Wi-Fi cells in the simulator against Linux's mac80211"
-    if all(words.is_drawn(part) for part in parts):
+    if all(part.is_drawn for part in parts):
         return "# Trust: how far drawn scenarios in the simulator are from the Linux kernel"
     return "# Fidelity: the simulator against the Linux kernel"
 

@@ -45,7 +45,7 @@ from sojourn.store.cell import link_name
 from sojourn.validate import drawn_qdisc, uniform
 from sojourn.validate.disciplines import Discipline
 from sojourn.validate.drawn_qdisc import FRAME, Draw
-from sojourn.validate.grid import Cell
+from sojourn.validate.grid import PlannedCell
 from sojourn.validate.uniform import between, one_of
 
 MOST_PACKETS = 300_000
@@ -122,7 +122,7 @@ TRUST = Population(
 
 def draw(
     population: Population, count: int, seed: int, disciplines: Sequence[Discipline] | None = None
-) -> tuple[Cell, ...]:
+) -> tuple[PlannedCell, ...]:
     """Return so many scenarios, named `POPULATION SEED.NUMBER`, numbers from 1.
 
     With `disciplines` these take the place of the drawn ones, with the words that they have; all else is as without.
@@ -138,7 +138,7 @@ def draw(
     return tuple(_with_hosts(cell, row) for cell, row in zip(cells, hosts, strict=True))
 
 
-def _with_hosts(cell: Cell, row: list[float]) -> Cell:
+def _with_hosts(cell: PlannedCell, row: list[float]) -> PlannedCell:
     """Return the scenario with hosts that `row` says, if its discipline looks at them."""
     scenario = cell.scenario
     if (scenario.qdisc_up or "").partition(" ")[0] not in HOST_KINDS:
@@ -151,7 +151,7 @@ def _with_hosts(cell: Cell, row: list[float]) -> Cell:
     return replace(cell, scenario=replace(scenario, flows=flows))
 
 
-def _cell(population: Population, row: list[float], name: str, disciplines: Sequence[Discipline] | None) -> Cell:
+def _cell(population: Population, row: list[float], name: str, disciplines: Sequence[Discipline] | None) -> PlannedCell:
     down = round(between(row[0], 1_000, 200_000))
     up = down if row[2] < _SHARE_SYMMETRIC else round(between(row[1], 1_000, 200_000))
     rtt_ms = round(between(row[3], 5, population.longest_rtt_ms), 1)
@@ -182,7 +182,7 @@ def _cell(population: Population, row: list[float], name: str, disciplines: Sequ
     )
     scenario.normalized()
     link = link_name(f"{down / 1000:g}mbit", f"{up / 1000:g}mbit")
-    return Cell(name=name, link=link, qdisc=drawn.kind if named is None else named.name, scenario=scenario)
+    return PlannedCell(name=name, link=link, qdisc=drawn.kind if named is None else named.name, scenario=scenario)
 
 
 def duration_s(kbit_per_s: int) -> int:

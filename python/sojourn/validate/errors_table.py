@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from sojourn.frame_library import pl
 from sojourn.validate.errors import MARKS, QUANTILES
 from sojourn.validate.execute import SIM
-from sojourn.validate.part import Entry, Part
+from sojourn.validate.part import Part
 from sojourn.validate.populations import of_part
 
 if TYPE_CHECKING:
@@ -35,15 +34,15 @@ def table(parts: Sequence[Part]) -> pl.DataFrame:
     rows = [
         {
             "kernel": part.facts.get("kernel", ""),
-            "scenario": entry["scenario"],
-            "metric": entry["metric"],
-            "unit": entry["unit"],
-            "real": entry[next(side for side in entry["pair"] if side != SIM)],
-            "simulator": entry.get(SIM),
-            "relative_error": entry["relative_error"],
+            "scenario": entry.scenario,
+            "metric": entry.metric,
+            "unit": entry.unit,
+            "real": entry.number(next(side for side in entry.sides if side != SIM)),
+            "simulator": entry.number(SIM),
+            "relative_error": entry.number("relative_error"),
         }
         for part in parts
-        for entry in _errors(part)
+        for entry in part.errors
     ]
     return pl.DataFrame(rows, schema=SCHEMA)
 
@@ -57,15 +56,10 @@ def figure(parts: Sequence[Part]) -> Figure:
     for part in parts:
         kernel = part.facts.get("kernel", "")
         limits = of_part(part.name).bars
-        for entry in _errors(part):
-            if entry["metric"].startswith(MARKS):
+        for entry in part.errors:
+            if entry.metric.startswith(MARKS):
                 continue
-            value = math.inf if entry["relative_error"] is None else entry["relative_error"]
-            errors.setdefault(entry["title"], {}).setdefault(kernel, []).append(value)
-            goals = limits.of(entry["metric"])
-            bars[entry["title"]] = [(goal, share) for goal, (share, _) in zip(goals, QUANTILES, strict=True)]
+            errors.setdefault(entry.title, {}).setdefault(kernel, []).append(entry.error)
+            goals = limits.of(entry.metric)
+            bars[entry.title] = [(goal, share) for goal, (share, _) in zip(goals, QUANTILES, strict=True)]
     return error_curves(errors, bars, title=f"{parts[0].subject}: errors; crosses: the goals")
-
-
-def _errors(part: Part) -> list[Entry]:
-    return [entry for entry in part.entries if "relative_error" in entry and entry["bar_is"] is not None]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Final, Literal, cast
 
 from sojourn import backends, rounds, runner
 from sojourn.lazy import chained, mapped
@@ -13,15 +14,18 @@ from sojourn.store.run import Run
 from sojourn.store.run_store import RunStore
 from sojourn.units import bits_per_s, seconds
 from sojourn.validate.disciplines import as_in
-from sojourn.validate.grid import Cell
+from sojourn.validate.grid import PlannedCell
 
-SIM, KERNEL, LIVE = "sim", "linux", "live"
+Name = Literal["sim", "linux", "live"]
+SIM: Final = "sim"
+KERNEL: Final = "linux"
+LIVE: Final = "live"
 
 #: What a back end is called in a report.
-TITLES = {SIM: "simulator", KERNEL: "kernel", LIVE: "live"}
+TITLES: dict[str, str] = {SIM: "simulator", KERNEL: "kernel", LIVE: "live"}
 
 #: Two back ends: the one that is judged, and the one that it is judged by.
-Pair = tuple[str, str]
+Pair = tuple[Name, Name]
 
 #: Makes all runs of a plan on a back end, in order; the last is the word of the progress bar.
 RunPlan = Callable[[Sequence[Scenario], str, str], list[Run]]
@@ -50,7 +54,7 @@ class Both:
         Their names.
     """
 
-    cell: Cell
+    cell: PlannedCell
     sim: tuple[Run, ...]
     kernel: tuple[Run, ...]
     pair: Pair = (SIM, KERNEL)
@@ -66,11 +70,11 @@ class Repeats:
 
 def pairs_of(real: Sequence[str]) -> tuple[Pair, ...]:
     """Return what is compared: the simulator with the first of the real back ends, and that with the next."""
-    return tuple(zip((SIM, *real), real, strict=False))
+    return cast("tuple[Pair, ...]", tuple(zip((SIM, *real), real, strict=False)))
 
 
 def run_pairs(
-    cells: Sequence[Cell], repeats: Repeats, run_plan: RunPlan, real: Sequence[str] = (KERNEL,)
+    cells: Sequence[PlannedCell], repeats: Repeats, run_plan: RunPlan, real: Sequence[str] = (KERNEL,)
 ) -> dict[Pair, list[Both]]:
     """Run every cell: on the real back ends first, which may not be there and take longer, then in the simulator.
 
@@ -114,13 +118,13 @@ def runs_here(workers: int | None, store: RunStore | None, kernel: str | None = 
     return run_plan
 
 
-def kernel_seconds(cells: Sequence[Cell], repeats: Repeats, workers: int) -> float:
+def kernel_seconds(cells: Sequence[PlannedCell], repeats: Repeats, workers: int) -> float:
     """Return roughly how long the kernel's runs take on this machine, if none of them is stored."""
     one_each = sum(_kernel_run_s(cell.scenario) for cell in cells)
     return one_each * repeats.kernel / max(workers, 1)
 
 
-def live_seconds(cells: Sequence[Cell], repeats: Repeats) -> float:
+def live_seconds(cells: Sequence[PlannedCell], repeats: Repeats) -> float:
     """Return how long the live runs take, one after the other, if none of them is stored."""
     return repeats.kernel * sum(
         seconds(json.loads(cell.scenario.normalized())["duration"]) + _LIVE_RUN_S for cell in cells
@@ -134,5 +138,5 @@ def _kernel_run_s(scenario: Scenario) -> float:
     return _KERNEL_RUN_S + seconds(plain["duration"]) * bits / _FRAME_BITS / _KERNEL_PACKETS_PER_S
 
 
-def _repeated(cells: Sequence[Cell], repeat: int) -> Sequence[Scenario]:
+def _repeated(cells: Sequence[PlannedCell], repeat: int) -> Sequence[Scenario]:
     return chained([rounds.repeats(cell.scenario, repeat) for cell in cells])

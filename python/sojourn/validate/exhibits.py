@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -67,8 +67,11 @@ def cells_figure(ran: Sequence[Both], name: str, *, drawn: bool) -> list[Drawn]:
     return [_drawn("rtt_cdf", overlay_grid(panels, axis, title=f"{name}: round-trip times of all pings and runs"))]
 
 
-def scatter_figure(rows: Sequence[Row], name: str) -> list[Drawn]:
-    """Return the figure of many scenarios: the judged metrics, the simulator's means over the kernel's."""
+def scatter_figure(rows: Sequence[Row], title: str, share: float | Mapping[str, float] = 0.1) -> Drawn:
+    """Return the figure of many scenarios: the judged metrics, the simulator's means over the kernel's.
+
+    `share` is as `sojourn.plots.overlay.scatter_pairs` takes it.
+    """
     groups: dict[str, list[tuple[float, float]]] = {}
     units: dict[str, str] = {}
     for row in rows:
@@ -76,12 +79,7 @@ def scatter_figure(rows: Sequence[Row], name: str) -> list[Drawn]:
             pair = (row.kernel.interval.value, row.sim.interval.value)
             groups.setdefault(row.metric.title, []).append(pair)
             units[row.metric.title] = row.metric.unit
-    return [
-        _drawn(
-            "scatter",
-            scatter_pairs(groups, units, share=0.1, title=f"{name}: means of each scenario; shaded: within 10 %"),
-        )
-    ]
+    return _drawn("scatter", scatter_pairs(groups, units, share=share, title=title))
 
 
 def _drawn(name: str, figure: Figure) -> Drawn:
@@ -89,7 +87,7 @@ def _drawn(name: str, figure: Figure) -> Drawn:
 
 
 def _panel(both: Both, line: Callable[[Sequence[Run]], Line], note: str = "") -> Panel:
-    lines = {both.pair[1]: line(both.kernel), both.pair[0]: line(both.sim)}
+    lines: dict[str, Line] = {both.pair[1]: line(both.kernel), both.pair[0]: line(both.sim)}
     return Panel(row=both.cell.link, column=both.cell.qdisc, lines=lines, note=note)
 
 

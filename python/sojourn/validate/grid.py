@@ -22,7 +22,7 @@ _LINK = re.compile(rf"({_RATE})/({_RATE})")
 
 
 @dataclass(frozen=True, kw_only=True)
-class Cell:
+class PlannedCell:
     """One scenario, without its repeats.
 
     Attributes
@@ -87,7 +87,7 @@ def read_links(text: str) -> tuple[Link, ...]:
 
 def cells(
     experiment: str, links: Sequence[Link], disciplines: Sequence[Discipline], **options: Any
-) -> tuple[Cell, ...]:
+) -> tuple[PlannedCell, ...]:
     """Return the cells of an experiment, link by link; all are checked.
 
     Parameters
@@ -119,7 +119,7 @@ def cells(
             words = [scenario.experiment, link.name, discipline.name]
             if options.get("cc") is not None:
                 words.append(options["cc"])
-            found.append(Cell(name=" ".join(words), link=link.name, qdisc=discipline.name, scenario=scenario))
+            found.append(PlannedCell(name=" ".join(words), link=link.name, qdisc=discipline.name, scenario=scenario))
     return tuple(found)
 
 

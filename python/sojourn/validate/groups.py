@@ -6,55 +6,19 @@ errors are those of the population: the divisor of a latency's error is the same
 
 from __future__ import annotations
 
-import json
 import math
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from sojourn import tables
 from sojourn.validate import bars
+from sojourn.validate.entry import Group, GroupQuantile
 from sojourn.validate.errors import QUANTILES, USUAL, Bars, Error, Itself, Quantile, linear, quantiles
-from sojourn.validate.grid import Cell
+from sojourn.validate.grid import PlannedCell
 from sojourn.validate.judge import finite
 from sojourn.validate.part import Part
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Group:
-    """The scenarios of a discipline or a control.
-
-    Attributes
-    ----------
-    name
-        Of the discipline or the control.
-    quantiles
-        Median and 90th percentile of each metric that has a bar.
-    """
-
-    name: str
-    quantiles: tuple[Quantile, ...]
-
-    def to_plain(self) -> dict[str, Any]:
-        """Return the entry of `part.json`."""
-        return {
-            "name": self.name,
-            "quantiles": [
-                {
-                    "metric": one.metric,
-                    "title": one.title,
-                    "name": one.name,
-                    "scenarios": one.n,
-                    "value": finite(one.value),
-                    "itself": finite(one.itself),
-                    "verdict": one.judged.verdict,
-                }
-                for one in self.quantiles
-            ],
-        }
 
 
 def groups_of(found: Mapping[str, Sequence[Error]], itself: Itself) -> list[Group]:
@@ -74,11 +38,23 @@ def groups_of(found: Mapping[str, Sequence[Error]], itself: Itself) -> list[Grou
             }
             for metric, each in errors.items()
         }
-        groups.append(Group(name=name, quantiles=tuple(quantiles(errors, usual, floors))))
+        groups.append(Group(name=name, quantiles=[_quantile(one) for one in quantiles(errors, usual, floors)]))
     return groups
 
 
-def names_of(cell: Cell) -> tuple[str, ...]:
+def _quantile(one: Quantile) -> GroupQuantile:
+    return GroupQuantile(
+        metric=one.metric,
+        title=one.title,
+        name=one.name,
+        scenarios=one.n,
+        value=finite(one.value),
+        itself=finite(one.itself),
+        verdict=one.judged.verdict,
+    )
+
+
+def names_of(cell: PlannedCell) -> tuple[str, ...]:
     """Return the groups of a scenario: its discipline and its controls."""
     return (cell.qdisc, *sorted({flow.congestion_control for flow in cell.scenario.flows if flow.congestion_control}))
 
@@ -88,7 +64,7 @@ def blocks(part: Part, level: int) -> list[str]:
 
     Metrics without a bar have their errors in it, too, but no verdict.
     """
-    judged = {(group["name"], one["metric"], one["name"]): one for group in part.groups for one in group["quantiles"]}
+    judged = {(group.name, one.metric, one.name): one for group in part.groups for one in group.quantiles}
     median, high = (f"{100 * bar:g} %" for bar in USUAL)
     each = _errors(part)
     titles = {metric: title for metrics in each.values() for metric, (title, _) in metrics.items()}
@@ -133,23 +109,20 @@ _Of = tuple[str, list[float]]
 def _errors(part: Part) -> dict[str, dict[str, _Of]]:
     """Return the errors of each group and metric."""
     groups: dict[str, dict[str, _Of]] = {}
-    for entry in part.entries:
-        if "relative_error" not in entry or entry["bar_is"] is None:
-            continue
-        error = math.inf if entry["relative_error"] is None else entry["relative_error"]
-        flows = json.loads(part.scenarios[entry["scenario"]])["flows"]
-        for group in (entry["qdisc"], *sorted({flow["congestion_control"] for flow in flows})):
-            groups.setdefault(group, {}).setdefault(entry["metric"], (entry["title"], []))[1].append(error)
+    for entry in part.errors:
+        for group in (entry.qdisc, *part.scenario(entry.scenario).controls):
+            groups.setdefault(group, {}).setdefault(entry.metric, (entry.title, []))[1].append(entry.error)
     return groups
 
 
-def _cell(errors: Sequence[float], judged: Sequence[Mapping[str, Any] | None]) -> str:
+def _cell(errors: Sequence[float], judged: Sequence[GroupQuantile | None]) -> str:
     values = _pair(float(linear(np.array(errors), share)) for share, _ in QUANTILES)
     there = [one for one in judged if one is not None]
     if not there:
         return values
     verdict = _verdict(there)
-    itself = "" if any(one["itself"] is None for one in there) else f" ({_pair(one['itself'] for one in there)})"
+    floors = [one.itself for one in there if one.itself is not None]
+    itself = "" if len(floors) < len(there) else f" ({_pair(floors)})"
     return f"{values}{itself}{'' if verdict == bars.AGREES else f' {verdict}'}"
 
 
@@ -157,7 +130,7 @@ def _pair(shares: Iterable[float]) -> str:
     return " / ".join("infinite" if math.isinf(one) else f"{100 * one:.1f}" for one in shares)
 
 
-def _verdict(quantiles_of: Iterable[Mapping[str, Any]]) -> str:
+def _verdict(quantiles_of: Iterable[GroupQuantile]) -> str:
     """Return one verdict for both quantiles, the worse."""
-    found = {one["verdict"] for one in quantiles_of}
+    found = {one.verdict for one in quantiles_of}
     return next(one for one in (bars.DIFFERS, bars.CANNOT_TELL, bars.AGREES) if one in found)

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any
+from typing import Any, Literal
 
 from sojourn.record import Record
 from sojourn.scenario import Scenario
@@ -15,8 +15,9 @@ from sojourn.stats.difference import difference_interval
 from sojourn.store.run import Run
 from sojourn.validate import bars
 from sojourn.validate.bars import Factor, Judged, Side
+from sojourn.validate.entry import Entry
 from sojourn.validate.execute import KERNEL, LIVE, SIM, Both, Pair
-from sojourn.validate.grid import Cell
+from sojourn.validate.grid import PlannedCell
 from sojourn.validate.metric import Metric
 from sojourn.validate.metrics import metrics_of
 
@@ -41,7 +42,7 @@ class Row:
         The names of the back ends.
     """
 
-    cell: Cell
+    cell: PlannedCell
     metric: Metric
     sim: Side | None
     kernel: Side | None
@@ -49,44 +50,40 @@ class Row:
     pair: Pair = (SIM, KERNEL)
 
     @property
-    def verdict(self) -> str:
-        """One of `bars.VERDICTS`, or `bars.NOT_JUDGED`."""
+    def verdict(self) -> bars.Word | Literal["not judged"]:
+        """The word of its verdict, or `bars.NOT_JUDGED`."""
         return bars.NOT_JUDGED if self.judged is None else self.judged.verdict
 
-    def to_plain(self) -> dict[str, Any]:
+    def entry(self) -> Entry:
         """Return the entry of `validate.json`; a number that is not there, or infinite, is null."""
-        (one, other), means = self.pair, dict.fromkeys((SIM, KERNEL, LIVE))
-        sim, kernel = _numbers(one, self.sim), _numbers(other, self.kernel)
-        means |= {one: sim.pop(one), other: kernel.pop(other)}
+        scenario = _canonical(self.cell.scenario)
         gap = None
         if self.sim is not None and self.kernel is not None:
             gap = difference_interval(self.sim.interval, self.kernel.interval)
-        scenario = _canonical(self.cell.scenario)
-        return {
-            "scenario": self.cell.name,
-            "metric": self.metric.name,
-            **means,
-            "ratio": ratio(self.sim, self.kernel),
-            "verdict": self.verdict,
-            "title": self.metric.title,
-            "unit": self.metric.unit,
-            "pair": list(self.pair),
-            "digits": self.metric.digits,
-            "bar": None if self.judged is None else finite(self.judged.bar),
-            "bar_is": _bar_is(self.metric),
-            "surely": self.judged is not None and self.judged.surely,
-            "reason": "" if self.judged is None else self.judged.reason,
-            **sim,
-            **kernel,
-            "difference": None if gap is None else finite(gap.value),
-            "difference_low": None if gap is None else finite(gap.low),
-            "difference_high": None if gap is None else finite(gap.high),
-            "experiment": scenario["experiment"],
-            "link": self.cell.link,
-            "qdisc": self.cell.qdisc,
-            "qdisc_up": scenario["qdisc_up"],
-            "qdisc_down": scenario["qdisc_down"],
-        }
+        sides = {name: None for name in (SIM, KERNEL, LIVE)} | _numbers(self.pair[0], self.sim)
+        return Entry(
+            scenario=self.cell.name,
+            metric=self.metric.name,
+            **sides | _numbers(self.pair[1], self.kernel),
+            ratio=ratio(self.sim, self.kernel),
+            verdict=self.verdict,
+            title=self.metric.title,
+            unit=self.metric.unit,
+            pair=self.pair,
+            digits=self.metric.digits,
+            bar=None if self.judged is None else finite(self.judged.bar),
+            bar_is=_bar_is(self.metric),
+            surely=self.judged is not None and self.judged.surely,
+            reason="" if self.judged is None else self.judged.reason,
+            difference=None if gap is None else finite(gap.value),
+            difference_low=None if gap is None else finite(gap.low),
+            difference_high=None if gap is None else finite(gap.high),
+            experiment=scenario["experiment"],
+            link=self.cell.link,
+            qdisc=self.cell.qdisc,
+            qdisc_up=scenario["qdisc_up"],
+            qdisc_down=scenario["qdisc_down"],
+        )
 
 
 class InMemory(Run):
@@ -97,17 +94,20 @@ class InMemory(Run):
         self._record = record
 
 
-def judge_all(ran: Iterable[Both]) -> list[Row]:
-    """Return the rows of all cells, in their order; a metric that no side has a value of has none."""
-    return [row for both in ran for row in judge(both)]
+def judge_all(ran: Iterable[Both], metrics: Sequence[Metric] | None = None) -> list[Row]:
+    """Return the rows of all cells, in their order; a metric that no side has a value of has none.
+
+    Without metrics they are those of each record.
+    """
+    return [row for both in ran for row in judge(both, metrics)]
 
 
-def judge(both: Both) -> list[Row]:
+def judge(both: Both, metrics: Sequence[Metric] | None = None) -> list[Row]:
     """Return the rows of one cell."""
     rows = []
     # A stored run reads its record each time that it is asked for it, and a cell has many metrics.
     sims, kernels = ([InMemory(run.record) for run in runs] for runs in (both.sim, both.kernel))
-    for metric in metrics_of(kernels[0].record):
+    for metric in metrics or metrics_of(kernels[0].record):
         sim, kernel = metric.measure(sims), metric.measure(kernels)
         if sim is not None or kernel is not None:
             judged = _verdict(metric, sim, kernel, both.pair)

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from sojourn.record import Record
 from sojourn.stats import mean_interval
 from sojourn.store.run import Run
+from sojourn.study.quantities import QUANTITIES
 from sojourn.validate.bars import Bar, Side
 
 Measure = Callable[[Sequence[Run]], Side | None]
@@ -40,6 +41,11 @@ class Metric:
     bar: Bar | None = None
     digits: int = 2
 
+    @property
+    def heading(self) -> str:
+        """The title with its unit."""
+        return f"{self.title} ({self.unit})" if self.unit else self.title
+
 
 def each_run(value: Callable[[Record], float | None]) -> Measure:
     """Return a measure that is the mean over the runs of a number of each; runs without one are left out."""
@@ -49,3 +55,27 @@ def each_run(value: Callable[[Record], float | None]) -> Measure:
         return Side(interval=mean_interval(values)) if values else None
 
     return measure
+
+
+def metric(
+    of: str,
+    name: str = "",
+    *,
+    title: str = "",
+    digits: int | None = None,
+    bar: Bar | None = None,
+    measure: Measure | None = None,
+) -> Metric:
+    """Return a quantity of `sojourn.study.quantities` as a metric, its mean over the runs unless `measure` is another.
+
+    Name, title and decimals are the quantity's, unless others are given.
+    """
+    quantity = QUANTITIES[of]
+    return Metric(
+        name=name or of,
+        title=title or quantity.title,
+        unit=quantity.unit,
+        measure=measure or each_run(quantity.read),
+        bar=bar,
+        digits=quantity.digits if digits is None else digits,
+    )

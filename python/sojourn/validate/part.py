@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any, Literal, NoReturn
+from typing import Any, NoReturn
 
-from msgspec import Meta, Struct
+from msgspec import UNSET, Struct, to_builtins
+from msgspec.structs import replace
 
 from sojourn import _native, bounded, schema
 from sojourn.errors import SojournError
 from sojourn.record import Record
-from sojourn.schema import Number, Text, Words
+from sojourn.schema import Text, Words
 from sojourn.store.folder import check_settled
 from sojourn.validate import bars, wifi_metrics
+from sojourn.validate.entry import DrawnScenario, Entry, Group, Ranks, Worst
 from sojourn.validate.errors import Error, Quantile
 from sojourn.validate.execute import KERNEL, LIVE, SIM, TITLES, Both
 from sojourn.validate.judge import Row, finite
@@ -29,14 +31,10 @@ FILE = "part.json"
 #: What the names of metrics that are counted together begin with.
 _KINDS = (("goodput_", "goodput"), ("share_", "flow shares"), *wifi_metrics.KINDS)
 #: From the worst on.
-_ORDER = (bars.DIFFERS, bars.CANNOT_TELL, bars.AGREES)
-
-#: An entry of `validate.json`.
-Entry = dict[str, Any]
+_ORDER: tuple[str, ...] = (bars.DIFFERS, bars.CANNOT_TELL, bars.AGREES)
 
 
-@dataclass(frozen=True, kw_only=True)
-class Part:
+class Part(Struct, kw_only=True):
     """What one validation found.
 
     Attributes
@@ -59,14 +57,14 @@ class Part:
         The errors of each discipline and control, of drawn scenarios (`sojourn.validate.groups`).
     """
 
-    name: str
-    command: str
-    facts: Mapping[str, str]
-    entries: Sequence[Entry]
-    scenarios: Mapping[str, str]
-    worst: Sequence[Mapping[str, Any]] = field(default_factory=tuple)
-    ranks: Sequence[Mapping[str, Any]] = field(default_factory=tuple)
-    groups: Sequence[Mapping[str, Any]] = field(default_factory=tuple)
+    name: Words
+    command: Text
+    facts: dict[Text, Text]
+    entries: list[Entry]
+    scenarios: dict[Text, str]
+    worst: list[Worst] = []
+    ranks: list[Ranks] = []
+    groups: list[Group] = []
 
     @property
     def subject(self) -> str:
@@ -76,12 +74,27 @@ class Part:
     @property
     def judged(self) -> list[Entry]:
         """The entries with a verdict."""
-        return [entry for entry in self.entries if entry["verdict"] != bars.NOT_JUDGED]
+        return [entry for entry in self.entries if entry.is_judged]
 
     @property
     def differs(self) -> bool:
         """Whether any entry differs."""
-        return any(entry["verdict"] == bars.DIFFERS for entry in self.entries)
+        return any(entry.verdict == bars.DIFFERS for entry in self.entries)
+
+    @property
+    def errors(self) -> list[Entry]:
+        """The entries of single drawn scenarios that have an error."""
+        return [entry for entry in self.entries if entry.is_error]
+
+    @property
+    def is_drawn(self) -> bool:
+        """Whether it is of drawn scenarios."""
+        return any(entry.is_quantile for entry in self.entries)
+
+    def scenario(self, name: str) -> DrawnScenario:
+        """Return what is shown of a drawn scenario."""
+        where = f"scenarios.{name}"
+        return schema.convert(bounded.parse_json(self.scenarios[name], _no_scenario(where)), DrawnScenario, where)
 
     def counts(self) -> dict[str, Counts]:
         """Return how many cells have which verdict, for each kind of metric.
@@ -91,13 +104,13 @@ class Part:
         """
         found: dict[str, dict[str, list[Entry]]] = {}
         for entry in self.judged:
-            title = next((title for start, title in _KINDS if entry["metric"].startswith(start)), entry["title"])
-            found.setdefault(title, {}).setdefault(entry["scenario"], []).append(entry)
-        return {title: Counts.of([_worst(entries) for entries in cells.values()]) for title, cells in found.items()}
+            title = next((title for start, title in _KINDS if entry.metric.startswith(start)), entry.title)
+            found.setdefault(title, {}).setdefault(entry.scenario, []).append(entry)
+        return {title: Counts.of(cells.values()) for title, cells in found.items()}
 
     def to_json(self) -> str:
         """Return the part as JSON, format `sojourn-validate/1`."""
-        return json.dumps({"format": PART_FORMAT, **asdict(self)}, indent=1, allow_nan=False) + "\n"
+        return in_json({"format": PART_FORMAT, **to_builtins(self)}) + "\n"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -123,16 +136,22 @@ class Counts:
     cannot_tell: int
 
     @classmethod
-    def of(cls, entries: Sequence[Entry]) -> Counts:
-        """Count entries."""
-        verdicts = [entry["verdict"] for entry in entries]
+    def of(cls, cells: Iterable[Sequence[Entry]]) -> Counts:
+        """Count cells, each by the worst verdict of its entries."""
+        cells = list(cells)
+        verdicts = [min((entry.verdict for entry in entries), key=_ORDER.index) for entries in cells]
         return cls(
-            cells=len(entries),
+            cells=len(cells),
             agrees=verdicts.count(bars.AGREES),
-            surely=sum(entry["surely"] for entry in entries),
+            surely=sum(all(entry.surely for entry in entries) for entries in cells),
             differs=verdicts.count(bars.DIFFERS),
             cannot_tell=verdicts.count(bars.CANNOT_TELL),
         )
+
+
+def in_json(plain: Any) -> str:
+    """Return what holds entries as JSON."""
+    return json.dumps(to_builtins(plain), indent=1, allow_nan=False)
 
 
 def named(subject: str, kernel: str | None) -> str:
@@ -142,7 +161,7 @@ def named(subject: str, kernel: str | None) -> str:
 
 def grid_entries(rows: Sequence[Row]) -> list[Entry]:
     """Return the entries of a grid."""
-    return [row.to_plain() for row in rows]
+    return [row.entry() for row in rows]
 
 
 def drawn_entries(
@@ -153,8 +172,9 @@ def drawn_entries(
     each = []
     for row in rows:
         value = by_row.get(id(row))
-        plain = row.to_plain() | {"verdict": bars.NOT_JUDGED, "surely": False, "reason": ""}
-        each.append(plain | {"relative_error": value if value is not None and value < float("inf") else None})
+        each.append(
+            replace(row.entry(), verdict=bars.NOT_JUDGED, surely=False, reason="", relative_error=finite(value))
+        )
     return [_quantile_entry(name, quantile) for quantile in found] + each
 
 
@@ -215,30 +235,28 @@ def load(folder: Path) -> Part:
         message = f"{path} has not the format {PART_FORMAT!r}"
         raise SojournError(message)
     try:
-        _check(plain)
-        return Part(**plain)
-    except (schema.Misfit, TypeError) as error:
-        why = "it is not a whole part" if isinstance(error, TypeError) else str(error)
-        message = f"{path} cannot be read: {why}"
+        part = schema.convert(plain, Part)
+        _check(part)
+    except schema.Misfit as error:
+        message = f"{path} cannot be read: {error}"
         raise SojournError(message) from error
+    return part
 
 
-def _check(plain: dict[str, Any]) -> None:
-    """Raise `Misfit` unless this is a part."""
-    schema.convert(plain, _Part)
-    names = plain["scenarios"]
-    for place, entry in enumerate(plain["entries"]):
+def _check(part: Part) -> None:
+    """Raise `Misfit` unless the values of a part fit each other."""
+    for place, entry in enumerate(part.entries):
         # The sides that are compared; one without a value says so.
-        for side in entry.get("pair", (SIM, KERNEL)):
-            if side not in entry:
+        for side in entry.sides:
+            if getattr(entry, side) is UNSET:
                 message = f"entries[{place}].{side} is missing"
                 raise schema.Misfit(message)
-        if "relative_error" in entry and entry["bar_is"] is not None:
-            _check_among(entry["scenario"], names, f"entries[{place}]")
-    for place, one in enumerate(plain["worst"]):
-        _check_among(one["scenario"], names, f"worst[{place}]")
-    for name, text in names.items():
-        schema.convert(bounded.parse_json(text, _no_scenario(name)), _Scenario, f"scenarios.{name}")
+        if entry.is_error:
+            _check_among(entry.scenario, part.scenarios, f"entries[{place}]")
+    for place, one in enumerate(part.worst):
+        _check_among(one.scenario, part.scenarios, f"worst[{place}]")
+    for name in part.scenarios:
+        part.scenario(name)
 
 
 def _check_among(name: str, names: Collection[str], where: str) -> None:
@@ -247,123 +265,35 @@ def _check_among(name: str, names: Collection[str], where: str) -> None:
         raise schema.Misfit(message)
 
 
-def _no_scenario(name: str) -> bounded.Refuse:
+def _no_scenario(where: str) -> bounded.Refuse:
     def refuse(why: str) -> NoReturn:
-        message = f"scenarios.{name} is no scenario: {why}"
+        message = f"{where} is no scenario: {why}"
         raise schema.Misfit(message)
 
     return refuse
 
 
-class _Flow(Struct):
-    direction: Text
-    congestion_control: Text = ""
-
-
-class _Scenario(Struct):
-    up: Words
-    down: Words
-    rtt: Words
-    qdisc_up: Words
-    flows: list[_Flow]
-
-
-class _Entry(Struct):
-    scenario: Text
-    metric: Text
-    title: Text
-    unit: Text
-    reason: Text
-    verdict: Literal["agrees", "differs", "cannot tell", "not judged"]
-    digits: Annotated[int, Meta(ge=0, le=15, extra={"rule": "a whole number from 0 to 15"})]
-    bar: Number | None
-    bar_is: Text | None
-    surely: bool
-    pair: Annotated[list[Literal["sim", "linux", "live"]], Meta(min_length=2)] = []
-    link: Words = "-"
-    qdisc: Text = ""
-    sim: Number | None = None
-    linux: Number | None = None
-    live: Number | None = None
-    ratio: Number | None = None
-    relative_error: Number | None = None
-    value: Number | None = None
-    low: Number | None = None
-    high: Number | None = None
-    itself: Number | None = None
-    difference: Number | None = None
-    difference_low: Number | None = None
-    difference_high: Number | None = None
-
-
-class _Worst(Struct):
-    scenario: Text
-    title: Text
-    error: Number | None
-    itself: Number | None = None
-
-
-class _Ranks(Struct):
-    metric: Text
-    title: Text
-    counts: Annotated[list[Number], Meta(min_length=2)]
-    p_value: Number
-
-
-class _Quantile(Struct):
-    metric: Text
-    title: Text
-    name: Text
-    scenarios: Number
-    value: Number | None
-    itself: Number | None
-    verdict: Literal["agrees", "differs", "cannot tell"]
-
-
-class _Group(Struct):
-    name: Text
-    quantiles: list[_Quantile]
-
-
-class _Part(Struct):
-    name: Words
-    command: Text
-    facts: dict[Text, Text]
-    entries: list[_Entry]
-    scenarios: dict[Text, str]
-    worst: list[_Worst]
-    ranks: list[_Ranks] = []
-    groups: list[_Group] = []
-
-
-def _worst(entries: Sequence[Entry]) -> Entry:
-    """Return one verdict for several."""
-    verdict = min((entry["verdict"] for entry in entries), key=_ORDER.index)
-    return {"verdict": verdict, "surely": all(entry["surely"] for entry in entries)}
-
-
 def _quantile_entry(name: str, one: Quantile) -> Entry:
-    judged = one.judged
-    return {
-        "scenario": f"{name}: {one.n} scenarios",
-        "metric": f"{one.metric} {one.name} error",
-        "sim": None,
-        "linux": None,
-        "live": None,
-        "ratio": None,
-        "verdict": judged.verdict,
-        "title": f"{one.title}, {one.name} of the relative errors",
-        "unit": "",
-        "digits": 4,
-        "bar": judged.bar,
-        "bar_is": "below",
-        "surely": judged.surely,
-        "reason": judged.reason,
-        "value": finite(one.value),
-        "low": finite(one.low),
-        "high": finite(one.high),
-        "itself": finite(one.itself),
-    }
+    return Entry(
+        scenario=f"{name}: {one.n} scenarios",
+        metric=f"{one.metric} {one.name} error",
+        sim=None,
+        linux=None,
+        live=None,
+        ratio=None,
+        verdict=one.judged.verdict,
+        title=f"{one.title}, {one.name} of the relative errors",
+        unit="",
+        digits=4,
+        bar=one.judged.bar,
+        bar_is="below",
+        surely=one.judged.surely,
+        reason=one.judged.reason,
+        value=finite(one.value),
+        low=finite(one.low),
+        high=finite(one.high),
+        itself=finite(one.itself),
+    )
 
 
 def _release(record: Record) -> str:

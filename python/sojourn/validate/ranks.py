@@ -9,43 +9,18 @@ scenarios tell a model's error from the noise of single runs. Source: the rank h
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 from scipy import stats
 
+from sojourn.validate.entry import Ranks
 from sojourn.validate.execute import Both
 from sojourn.validate.judge import InMemory
 from sojourn.validate.metrics import metrics_of
 
 #: Metrics whose places are counted: those of which each scenario has a value that is seldom the same in two runs.
 METRICS = ("induced_latency_ms", "goodput_up_mbit", "goodput_down_mbit")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Ranks:
-    """How often the kernel's run took which place.
-
-    Attributes
-    ----------
-    metric, title
-        Of which value.
-    counts
-        Scenarios by the number of simulated runs below the kernel's. Runs of the same value share a scenario evenly.
-    p_value
-        Probability of counts at least as uneven if each place is as likely.
-    """
-
-    metric: str
-    title: str
-    counts: tuple[float, ...]
-    p_value: float
-
-    def to_plain(self) -> dict[str, Any]:
-        """Return the entry of `part.json`."""
-        return {"metric": self.metric, "title": self.title, "counts": list(self.counts), "p_value": self.p_value}
 
 
 def ranks_of(ran: Sequence[Both]) -> list[Ranks]:
@@ -86,6 +61,6 @@ def _place(value: float, others: Iterable[float]) -> list[float]:
     return [1 / (same + 1) if below <= place <= below + same else 0.0 for place in range(len(ordered) + 1)]
 
 
-def cells(ranks: Mapping[str, Any]) -> list[str]:
+def cells(ranks: Ranks) -> list[str]:
     """Return the row of a table: what, the counts, and the probability."""
-    return [ranks["title"], *(f"{count:.1f}" for count in ranks["counts"]), f"{ranks['p_value']:.2g}"]
+    return [ranks.title, *(f"{count:.1f}" for count in ranks.counts), f"{ranks.p_value:.2g}"]

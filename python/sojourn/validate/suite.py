@@ -14,9 +14,10 @@ from sojourn.schema import required
 from sojourn.store.cell import link_words
 from sojourn.validate import bbr_sets, draw, grid, wifi_sets
 from sojourn.validate.disciplines import named_disciplines, table_1
+from sojourn.validate.entry import Worst
 from sojourn.validate.errors import errors_of, most_of_itself, quantiles, worst
 from sojourn.validate.execute import KERNEL, TITLES, Both, Pair, Repeats, RunPlan, pairs_of, run_pairs
-from sojourn.validate.grid import LINKS, Cell
+from sojourn.validate.grid import LINKS, PlannedCell
 from sojourn.validate.groups import groups_of
 from sojourn.validate.itself import errors_of_itself
 from sojourn.validate.judge import Row, finite, judge_all
@@ -131,14 +132,6 @@ class Request:
         return shlex.join(words)
 
 
-@dataclass(frozen=True, kw_only=True)
-class Outcome:
-    """What came of it."""
-
-    part: Part
-    figures: tuple[Drawn, ...]
-
-
 def whole(request: Request) -> tuple[Request, ...]:
     """Return what the whole set consists of; links, disciplines and duration are those of the grids.
 
@@ -181,7 +174,7 @@ def _count_of(request: Request, name: str) -> int | None:
     return request.count if name == wifi_sets.DRAWN else None
 
 
-def cells_of(request: Request) -> tuple[Cell, ...]:
+def cells_of(request: Request) -> tuple[PlannedCell, ...]:
     """Return the cells of a grid or the drawn scenarios; all are checked.
 
     Raises
@@ -220,8 +213,8 @@ def cells_of(request: Request) -> tuple[Cell, ...]:
     )
 
 
-def validate(request: Request, run_plan: RunPlan, *, figures: bool) -> tuple[Outcome, ...]:
-    """Run what was asked for on all back ends, and judge it: an outcome for each pair of them.
+def validate(request: Request, run_plan: RunPlan, *, figures: bool) -> list[tuple[Part, tuple[Drawn, ...]]]:
+    """Run what was asked for on all back ends, and judge it: a part and its figures for each pair of them.
 
     Parameters
     ----------
@@ -239,7 +232,7 @@ def validate(request: Request, run_plan: RunPlan, *, figures: bool) -> tuple[Out
     """
     cells = cells_of(request)
     ran = run_pairs(cells, request.repeats, run_plan, request.real)
-    return tuple(_outcome(request, cells, pair, both, figures=figures) for pair, both in ran.items())
+    return [_judged(request, cells, pair, both, figures=figures) for pair, both in ran.items()]
 
 
 def part_names(request: Request) -> tuple[str, ...]:
@@ -251,7 +244,9 @@ def _part_name(request: Request, pair: Pair) -> str:
     return request.name if request.real == (KERNEL,) else f"{request.name}, {TITLES[pair[0]]} and {TITLES[pair[1]]}"
 
 
-def _outcome(request: Request, cells: Sequence[Cell], pair: Pair, ran: Sequence[Both], *, figures: bool) -> Outcome:
+def _judged(
+    request: Request, cells: Sequence[PlannedCell], pair: Pair, ran: Sequence[Both], *, figures: bool
+) -> tuple[Part, tuple[Drawn, ...]]:
     name = _part_name(request, pair)
     rows = judge_all(ran)
     drawn = _figures(request, ran, rows) if figures else ()
@@ -267,35 +262,35 @@ def _outcome(request: Request, cells: Sequence[Cell], pair: Pair, ran: Sequence[
             entries=drawn_entries(name, rows, found, quantiles(found, bars, itself)),
             scenarios=scenarios,
             worst=[
-                {
-                    "scenario": error.row.cell.name,
-                    "metric": error.row.metric.name,
-                    "title": error.row.metric.title,
-                    "error": finite(error.value),
-                    "itself": finite(most_of_itself(error, itself)),
-                }
+                Worst(
+                    scenario=error.row.cell.name,
+                    metric=error.row.metric.name,
+                    title=error.row.metric.title,
+                    error=finite(error.value),
+                    itself=finite(most_of_itself(error, itself)),
+                )
                 for error in worst(found, bars.worst, itself)
             ],
-            ranks=[one.to_plain() for one in ranks_of(ran)],
-            groups=[one.to_plain() for one in groups_of(found, itself)],
+            ranks=ranks_of(ran),
+            groups=groups_of(found, itself),
         )
-        return Outcome(part=part, figures=drawn)
+        return part, drawn
     part = Part(name=name, command=request.command, facts=facts, entries=grid_entries(rows), scenarios=scenarios)
-    return Outcome(part=part, figures=drawn)
+    return part, drawn
 
 
 def _figures(request: Request, ran: Sequence[Both], rows: Sequence[Row]) -> tuple[Drawn, ...]:
     from sojourn.validate.exhibits import cells_figure, grid_figures, scatter_figure
 
-    if request.experiment in wifi_sets.SETS:
-        drawn = request.experiment == wifi_sets.DRAWN
-        return (*cells_figure(ran, request.name, drawn=drawn), *scatter_figure(rows, request.name))
-    return tuple(
-        scatter_figure(rows, request.name) if request.experiment in POPULATIONS else grid_figures(ran, request.name)
-    )
+    if request.experiment not in {*wifi_sets.SETS, *POPULATIONS}:
+        return tuple(grid_figures(ran, request.name))
+    scatter = scatter_figure(rows, f"{request.name}: means of each scenario; shaded: within 10 %")
+    if request.experiment in POPULATIONS:
+        return (scatter,)
+    return (*cells_figure(ran, request.name, drawn=request.experiment == wifi_sets.DRAWN), scatter)
 
 
-def _drawn_cells(request: Request) -> tuple[Cell, ...]:
+def _drawn_cells(request: Request) -> tuple[PlannedCell, ...]:
     options = {"links": request.links, **request.options}
     for name, value in options.items():
         if value is not None:
@@ -315,7 +310,7 @@ def _stations(ran: Sequence[Both]) -> str:
     return f"{min(numbers)} to {max(numbers)}" if min(numbers) < max(numbers) else str(numbers[0])
 
 
-def _cells_of_a_set(request: Request) -> tuple[Cell, ...]:
+def _cells_of_a_set(request: Request) -> tuple[PlannedCell, ...]:
     options = {"links": request.links, "qdisc": request.qdiscs, **request.options, "duration": None}
     if request.experiment != wifi_sets.DRAWN:
         options["count"] = request.count

@@ -33,7 +33,7 @@ from sojourn.experiments.options import ping
 from sojourn.scenario import Flow, Scenario, Tcp
 from sojourn.scenario_keys import Station, Wifi
 from sojourn.validate import uniform
-from sojourn.validate.grid import Cell
+from sojourn.validate.grid import PlannedCell
 from sojourn.validate.uniform import between, one_of
 
 MOST_STATIONS = 30
@@ -66,7 +66,7 @@ NOMINAL_MBIT = (
 _STEP = 0.003
 
 
-def draw(count: int, seed: int) -> tuple[Cell, ...]:
+def draw(count: int, seed: int) -> tuple[PlannedCell, ...]:
     """Return so many scenarios, named `cell SEED.NUMBER`, numbers from 1.
 
     Raises
@@ -78,7 +78,7 @@ def draw(count: int, seed: int) -> tuple[Cell, ...]:
     return tuple(_cell(row, f"cell {seed}.{number}") for number, row in rows)
 
 
-def _cell(row: list[float], name: str) -> Cell:
+def _cell(row: list[float], name: str) -> PlannedCell:
     number = int((MOST_STATIONS + 1) ** row[0])
     scheme = one_of(row[1], SCHEMES)
     error = None if row[4] < 0.5 else round(between((row[4] - 0.5) * 2, 0.01, 0.2), 3)
@@ -122,7 +122,7 @@ def _cell(row: list[float], name: str) -> Cell:
         seed=1,
     )
     scenario.normalized()
-    return Cell(name=name, link=f"{number} sta, {load}", qdisc=_scheme(scenario.wifi), scenario=scenario)
+    return PlannedCell(name=name, link=f"{number} sta, {load}", qdisc=_scheme(scenario.wifi), scenario=scenario)
 
 
 def driver_frames(scheme: str) -> int | None:

@@ -10,6 +10,7 @@ from collections.abc import Callable
 
 from sojourn.record import QuantileName, Record, WifiStationRecord
 from sojourn.schema import required
+from sojourn.study.quantities import QUANTITIES
 from sojourn.validate.bars import Bar, Within
 from sojourn.validate.metric import Metric, each_run
 
@@ -36,7 +37,7 @@ def metrics_of(record: Record) -> tuple[Metric, ...]:
     judged = [
         *(_metric(f"airtime_{name}", f"airtime share of {name}", "", _share(name), AIRTIME, 4) for name in stations),
         *(
-            _metric(f"flow_goodput_{one.name}", f"goodput of {one.name}", "Mbit/s", _goodput(one.name), GOODPUT)
+            _metric(f"flow_goodput_{one.name}", f"goodput of {one.name}", "Mbit/s", _flow(one.name), GOODPUT)
             for one in record.flows
         ),
         *(_metric(f"median_{name}", f"median of {name}", "ms", _ping(name, "median"), MEDIAN) for name in echoes),
@@ -90,11 +91,8 @@ def _frames(name: str) -> Value:
     return value
 
 
-def _goodput(name: str) -> Value:
-    def value(record: Record) -> float | None:
-        return next((float(one.goodput_mbit) for one in record.flows if one.name == name), None)
-
-    return value
+def _flow(name: str) -> Value:
+    return lambda record: QUANTITIES["flow"].read(record, name)
 
 
 def _ping(name: str, key: QuantileName) -> Value:

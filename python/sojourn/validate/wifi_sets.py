@@ -20,7 +20,7 @@ from sojourn.experiments import wifi as cells
 from sojourn.experiments.options import ping
 from sojourn.scenario import Flow, Scenario
 from sojourn.scenario_keys import Station, Wifi
-from sojourn.validate.grid import Cell
+from sojourn.validate.grid import PlannedCell
 from sojourn.validate.wifi_draw import LIMITS, PING, TCP, VARIANT, draw, driver_frames, unlike
 
 DRAWN = "wifi-airtime"
@@ -32,7 +32,7 @@ _SPARSE = Station(name="sparse", rate=cells.FAST)
 _NUMBERS = (1, 3, 10, 30)
 
 
-def cells_of(name: str, *, count: int | None, seed: int, duration: str | None) -> tuple[Cell, ...]:
+def cells_of(name: str, *, count: int | None, seed: int, duration: str | None) -> tuple[PlannedCell, ...]:
     """Return the cells of a validation; all are checked."""
     if name == DRAWN:
         drawn = draw(DEFAULT_COUNT if count is None else count, seed)
@@ -40,7 +40,7 @@ def cells_of(name: str, *, count: int | None, seed: int, duration: str | None) -
     return _GRIDS[name](seed, DURATION if duration is None else duration)
 
 
-def _lasting(cell: Cell, duration: str) -> Cell:
+def _lasting(cell: PlannedCell, duration: str) -> PlannedCell:
     return replace(cell, scenario=replace(cell.scenario, duration=duration))
 
 
@@ -55,7 +55,7 @@ def _cell(
     seed: int,
     duration: str,
     **wifi: Any,
-) -> Cell:
+) -> PlannedCell:
     frames = driver_frames(scheme)
     own = scheme if scheme in {"fifo", "fq_codel"} else "fq_mac"
     stations = tuple(replace(one, scheme=own, driver_frames=frames) for one in stations)
@@ -75,7 +75,7 @@ def _cell(
         seed=seed,
     )
     scenario.normalized()
-    return Cell(name=f"{name} {row}, {column}", link=row, qdisc=column, scenario=scenario)
+    return PlannedCell(name=f"{name} {row}, {column}", link=row, qdisc=column, scenario=scenario)
 
 
 def _tcp(stations: tuple[Station, ...], *ways: str) -> tuple[Flow, ...]:
@@ -96,7 +96,7 @@ def _udp(stations: tuple[Station, ...]) -> tuple[Flow, ...]:
     return tuple(replace(flood, rate=f"{unlike(_UDP_KBIT, place)}kbit") for place, flood in enumerate(floods))
 
 
-def _latency(seed: int, duration: str) -> tuple[Cell, ...]:
+def _latency(seed: int, duration: str) -> tuple[PlannedCell, ...]:
     three = cells.STATIONS
     loads: tuple[tuple[str, tuple[Station, ...], tuple[Flow, ...]], ...] = (
         ("one fast, TCP", _FAST, _tcp(_FAST, "down")),
@@ -111,7 +111,7 @@ def _latency(seed: int, duration: str) -> tuple[Cell, ...]:
     )
 
 
-def _dense(seed: int, duration: str) -> tuple[Cell, ...]:
+def _dense(seed: int, duration: str) -> tuple[PlannedCell, ...]:
     found = []
     for number in _NUMBERS:
         stations = cells.draw(number, 1)
@@ -122,7 +122,7 @@ def _dense(seed: int, duration: str) -> tuple[Cell, ...]:
     return tuple(found)
 
 
-def _aql(seed: int, duration: str) -> tuple[Cell, ...]:
+def _aql(seed: int, duration: str) -> tuple[PlannedCell, ...]:
     three = cells.STATIONS
     limits = (*LIMITS, {"aql": "2ms", "aql_high": "2ms", "aql_total": "0s"})
     found = []
@@ -137,7 +137,7 @@ def _aql(seed: int, duration: str) -> tuple[Cell, ...]:
     return tuple(found)
 
 
-def _sparse(seed: int, duration: str) -> tuple[Cell, ...]:
+def _sparse(seed: int, duration: str) -> tuple[PlannedCell, ...]:
     four = (*cells.STATIONS, _SPARSE)
     loads = (("TCP", _tcp(cells.STATIONS, "down")), ("UDP", _udp(cells.STATIONS)))
     return tuple(
@@ -147,7 +147,7 @@ def _sparse(seed: int, duration: str) -> tuple[Cell, ...]:
     )
 
 
-def _anomaly(seed: int, duration: str) -> tuple[Cell, ...]:
+def _anomaly(seed: int, duration: str) -> tuple[PlannedCell, ...]:
     three = cells.STATIONS
     return tuple(
         _cell("wifi-anomaly", "UDP", scheme, three, _udp(three), scheme=scheme, seed=seed, duration=duration)
@@ -155,7 +155,7 @@ def _anomaly(seed: int, duration: str) -> tuple[Cell, ...]:
     )
 
 
-_GRIDS: dict[str, Callable[[int, str], tuple[Cell, ...]]] = {
+_GRIDS: dict[str, Callable[[int, str], tuple[PlannedCell, ...]]] = {
     "wifi-latency": _latency,
     "wifi-dense": _dense,
     "wifi-aql": _aql,

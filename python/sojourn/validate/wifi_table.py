@@ -6,8 +6,9 @@ from dataclasses import dataclass
 
 from sojourn import tables
 from sojourn.models.anomaly import Station, predict
+from sojourn.validate.entry import Entry
 from sojourn.validate.execute import KERNEL, SIM
-from sojourn.validate.part import Entry, Part
+from sojourn.validate.part import Part
 
 _PACKET = 1500
 _TITLES = {"fifo": "FIFO", "airtime": "airtime fairness"}
@@ -75,7 +76,7 @@ _HEADS = (
 
 def anomaly(part: Part, level: int) -> list[str]:
     """Return the table beside the paper's."""
-    found = {(str(entry["qdisc"]), str(entry["metric"])): entry for entry in part.entries}
+    found = {(entry.qdisc, entry.metric): entry for entry in part.entries}
     rows = []
     for scheme in _TITLES:
         own = [row for row in PAPER if row.scheme == scheme]
@@ -123,7 +124,7 @@ def _model(found: dict[tuple[str, str], Entry], own: list[Row]) -> dict[str, flo
 
 def _value(found: dict[tuple[str, str], Entry], scheme: str, metric: str, side: str) -> float | None:
     entry = found.get((scheme, metric))
-    return None if entry is None or entry[side] is None else float(entry[side])
+    return None if entry is None else entry.number(side)
 
 
 def _both(found: dict[tuple[str, str], Entry], scheme: str, metric: str, digits: int) -> list[str]:

@@ -7,7 +7,8 @@ from collections.abc import Sequence
 
 from sojourn import tables
 from sojourn.validate import bars
-from sojourn.validate.part import Entry, Part
+from sojourn.validate.entry import Entry
+from sojourn.validate.part import Part
 from sojourn.validate.wifi_metrics import KINDS
 from sojourn.validate.wifi_table import anomaly
 
@@ -26,7 +27,7 @@ time."""
 
 def is_cells(part: Part) -> bool:
     """Whether a part is of cells."""
-    return any(entry["metric"].startswith(KINDS[0][0]) for entry in part.entries)
+    return any(entry.metric.startswith(KINDS[0][0]) for entry in part.entries)
 
 
 def body(part: Part, level: int) -> list[str]:
@@ -43,13 +44,13 @@ def table(part: Part, *, markdown: bool = True) -> str:
     """Return the table of all cells."""
     by_cell: dict[str, list[Entry]] = {}
     for entry in part.judged:
-        by_cell.setdefault(entry["scenario"], []).append(entry)
+        by_cell.setdefault(entry.scenario, []).append(entry)
     heads = ["cell", "load", "scheme", *(f"{title}{more}" for _, title in KINDS for more in ("", ", worst"))]
     rows = []
     for name, entries in by_cell.items():
-        row = [name, str(entries[0]["link"]), str(entries[0]["qdisc"])]
+        row = [name, entries[0].link, entries[0].qdisc]
         for start, _ in KINDS:
-            row += _cells([entry for entry in entries if entry["metric"].startswith(start)])
+            row += _cells([entry for entry in entries if entry.metric.startswith(start)])
         rows.append(row)
     return (tables.markdown if markdown else tables.text)(heads, rows, left=3)
 
@@ -57,16 +58,13 @@ def table(part: Part, *, markdown: bool = True) -> str:
 def _cells(entries: Sequence[Entry]) -> list[str]:
     if not entries:
         return ["-", "-"]
-    within = sum(entry["verdict"] == bars.AGREES for entry in entries)
+    within = sum(entry.verdict == bars.AGREES for entry in entries)
     worst = max(entries, key=_excess)
-    digits = worst["digits"]
-    pair = worst["pair"]
-    means = " / ".join(tables.number(worst[side], digits) for side in (pair[1], pair[0]))
-    return [f"{within} of {len(entries)}", f"{worst['metric'].rsplit('_', 1)[-1]}: {means}"]
+    means = " / ".join(tables.number(worst.number(side), worst.digits) for side in worst.sides)
+    return [f"{within} of {len(entries)}", f"{worst.metric.rsplit('_', 1)[-1]}: {means}"]
 
 
 def _excess(entry: Entry) -> float:
     """Return how far the means are apart, in bars."""
-    if entry["difference"] is None or not entry["bar"]:
-        return math.inf
-    return abs(float(entry["difference"])) / float(entry["bar"])
+    difference = entry.number("difference")
+    return math.inf if difference is None or not entry.bar else abs(difference) / entry.bar

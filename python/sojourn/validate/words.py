@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import json
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Iterable, Sequence
 
 from sojourn import tables
 from sojourn.store.cell import link_words
-from sojourn.validate import bars, errors, groups, ranks, wifi_words
-from sojourn.validate.execute import KERNEL, SIM, TITLES
-from sojourn.validate.part import Counts, Entry, Part
+from sojourn.validate import errors, groups, ranks, wifi_words
+from sojourn.validate.entry import DrawnScenario, Entry
+from sojourn.validate.execute import TITLES
+from sojourn.validate.part import Counts, Part
 from sojourn.validate.populations import of_part
 
 #: How values become means and intervals, and what the three verdicts mean.
@@ -54,7 +53,7 @@ def report(part: Part, figures: Sequence[str]) -> str:
         f"# Validation: {part.name}",
         f"Made by\n\n    {part.command}",
         tables.markdown(("", ""), list(part.facts.items()), left=2),
-        *([] if is_drawn(part) else [counts_table([part])]),
+        *([] if part.is_drawn else [counts_table([part])]),
         rules(part),
         *body(part, level=2),
         *not_judged(part, level=2),
@@ -69,15 +68,10 @@ def rules(part: Part) -> str:
     """Return what a verdict means in a part."""
     if wifi_words.is_cells(part):
         return f"{wifi_words.RULES}\n\n{VERDICTS}"
-    if not is_drawn(part):
+    if not part.is_drawn:
         return RULES
     bars_of = of_part(part.name).bars
     return _DRAWN_RULES.format(least_ms=bars_of.least_ms, least_marks=errors.LEAST_MARKS, bars=bars_of.words)
-
-
-def is_drawn(part: Part) -> bool:
-    """Whether a part is of drawn scenarios."""
-    return any(entry["bar_is"] == "below" for entry in part.entries)
 
 
 def counts_table(parts: Iterable[Part], *, markdown: bool = True) -> str:
@@ -103,19 +97,19 @@ def body(part: Part, *, level: int, most_rows: float = math.inf) -> list[str]:
     """
     if wifi_words.is_cells(part):
         return wifi_words.body(part, level)
-    return _drawn(part, level, most_rows) if is_drawn(part) else _grid(part, level)
+    return _drawn(part, level, most_rows) if part.is_drawn else _grid(part, level)
 
 
 def terminal(part: Part) -> str:
     """Return what the command prints: the judged cells and the counts."""
     blocks = []
-    entries = [entry for entry in part.judged if entry["bar_is"] != "below"]
+    entries = [entry for entry in part.judged if not entry.is_quantile]
     if wifi_words.is_cells(part):
         blocks.append(wifi_words.table(part, markdown=False))
     elif entries:
-        rows = [[entry["scenario"], entry["title"], *judged_cells(entry)] for entry in entries]
+        rows = [[entry.scenario, entry.title, *judged_cells(entry)] for entry in entries]
         blocks.append(tables.text(["scenario", "metric", *_judged_heads(entries)], rows, left=2))
-    if is_drawn(part):
+    if part.is_drawn:
         rows = [quantile_cells(entry) for entry in quantiles(part)]
         blocks += [tables.text(_QUANTILE_HEADS, rows), _worst(part, tables.text)]
     else:
@@ -125,32 +119,30 @@ def terminal(part: Part) -> str:
 
 def judged_cells(entry: Entry) -> list[str]:
     """Return kernel, simulator, ratio, difference, bar and verdict of an entry."""
-    digits = entry["digits"]
-    sides = [
-        tables.interval(entry[side], entry[f"{side}_low"], entry[f"{side}_high"], digits) for side in _sides(entry)
-    ]
-    if entry["difference"] is None:
-        gap = "-"
-    else:
-        gap = tables.interval(entry["difference"], entry["difference_low"], entry["difference_high"], digits)
-    verdict = entry["verdict"] + (f" ({entry['reason']})" if entry["reason"] else "")
-    return [*sides, tables.number(entry["ratio"], 3), gap, _bar(entry), verdict]
+    *sides, gap = (_interval(entry, name) for name in (*entry.sides, "difference"))
+    verdict = entry.verdict + (f" ({entry.reason})" if entry.reason else "")
+    return [*sides, tables.number(entry.number("ratio"), 3), gap, _bar(entry), verdict]
+
+
+def _interval(entry: Entry, name: str) -> str:
+    value, low, high = (entry.number(f"{name}{end}") for end in ("", "_low", "_high"))
+    return tables.interval(value, low, high, entry.digits)
 
 
 def quantile_cells(entry: Entry) -> list[str]:
     """Return what, value, the same of the simulator against itself, bar and verdict of a quantile."""
-    keys = ("value", "low", "high", "itself")
-    value, low, high, itself = (None if entry.get(key) is None else 100 * entry[key] for key in keys)
-    bar = f"below {100 * entry['bar']:g}"
-    return [entry["title"], tables.interval(value, low, high, 1), tables.number(itself, 1), bar, entry["verdict"]]
+    numbers = [entry.number(key) for key in ("value", "low", "high", "itself")]
+    value, low, high, itself = (None if number is None else 100 * number for number in numbers)
+    bar = f"below {100 * (entry.bar or 0.0):g}"
+    return [entry.title, tables.interval(value, low, high, 1), tables.number(itself, 1), bar, entry.verdict]
 
 
 def not_judged(part: Part, *, level: int) -> list[str]:
     """Return the tables of what is shown only: means, kernel / simulator, a table for each direction."""
-    shown = [entry for entry in part.entries if entry["verdict"] == bars.NOT_JUDGED and entry["bar_is"] is None]
+    shown = [entry for entry in part.entries if not entry.is_judged and entry.bar_is is None]
     if not shown or wifi_words.is_cells(part):
         return []
-    means = " / ".join(TITLES[side] for side in _sides(shown[0]))
+    means = " / ".join(TITLES[side] for side in shown[0].sides)
     blocks = [f"{'#' * level} {part.name}: not judged", f"Means over the runs, {means}."]
     for way in ("up", "down", ""):
         of_way = [entry for entry in shown if _direction(entry) == way]
@@ -169,20 +161,20 @@ def _grid(part: Part, level: int) -> list[str]:
     blocks = []
     by_metric: dict[str, list[Entry]] = {}
     for entry in part.judged:
-        by_metric.setdefault(entry["metric"], []).append(entry)
+        by_metric.setdefault(entry.metric, []).append(entry)
     for entries in by_metric.values():
         first = entries[0]
-        counted = Counts.of(entries)
-        blocks.append(f"{'#' * level} {part.name}: {first['title']}, {first['unit']}")
+        counted = Counts.of([entry] for entry in entries)
+        blocks.append(f"{'#' * level} {part.name}: {first.title}, {first.unit}")
         blocks.append(f"{counted.agrees} of {counted.cells} within the bar, {counted.surely} surely.")
-        rows = [[link_words(entry["link"]), entry["qdisc"], *judged_cells(entry)] for entry in entries]
+        rows = [[link_words(entry.link), entry.qdisc, *judged_cells(entry)] for entry in entries]
         blocks.append(tables.markdown(["link", "qdisc", *_judged_heads(entries)], rows, left=2))
     return blocks
 
 
 def quantiles(part: Part) -> list[Entry]:
     """Return the judged quantiles of drawn scenarios."""
-    return [entry for entry in part.judged if entry["bar_is"] == "below"]
+    return [entry for entry in part.judged if entry.is_quantile]
 
 
 def _drawn(part: Part, level: int, most_rows: float) -> list[str]:
@@ -206,7 +198,7 @@ def _drawn(part: Part, level: int, most_rows: float) -> list[str]:
 def _ranks(part: Part, level: int) -> list[str]:
     if not part.ranks:
         return []
-    runs = len(part.ranks[0]["counts"]) - 1
+    runs = len(part.ranks[0].counts) - 1
     heads = ["scenarios by place", "below all", *map(str, range(1, runs)), "above all", "p"]
     return [
         f"{'#' * level} {part.name}: the kernel's run among the simulator's",
@@ -218,31 +210,28 @@ def _ranks(part: Part, level: int) -> list[str]:
 
 
 def _scenarios_table(part: Part) -> str:
-    each = [entry for entry in part.entries if "relative_error" in entry and entry["bar_is"] is not None]
     by_scenario: dict[str, dict[str, Entry]] = {}
-    for entry in each:
-        by_scenario.setdefault(entry["scenario"], {})[entry["metric"]] = entry
-    titles = {entry["metric"]: f"{entry['title']}, {entry['unit']}" for entry in each}
+    for entry in part.errors:
+        by_scenario.setdefault(entry.scenario, {})[entry.metric] = entry
+    titles = {entry.metric: f"{entry.title}, {entry.unit}" for entry in part.errors}
     heads = ["scenario", "link", "RTT", "flows up, down", "qdisc up"]
     heads += [word for title in titles.values() for word in (title, "error")]
     table = []
     for name, entries in by_scenario.items():
-        cells = [name, *_what(json.loads(part.scenarios[name]))]
+        cells = [name, *_what(part.scenario(name))]
         for metric in titles:
             cells += _pair(entries.get(metric))
         table.append(cells)
     return tables.markdown(heads, table, left=5)
 
 
-def _what(scenario: Mapping[str, Any]) -> list[str]:
-    flows = scenario["flows"]
-    each = [str(sum(flow["direction"] == way for flow in flows)) for way in ("up", "down")]
-    cc = "+".join(_controls(flows)) or "-"
+def _what(scenario: DrawnScenario) -> list[str]:
+    each = [str(sum(flow.direction == way for flow in scenario.flows)) for way in ("up", "down")]
     return [
-        f"{scenario['down']} / {scenario['up']}",
-        scenario["rtt"],
-        f"{', '.join(each)} {cc}",
-        _shortened(scenario["qdisc_up"]),
+        f"{scenario.down} / {scenario.up}",
+        scenario.rtt,
+        f"{', '.join(each)} {'+'.join(scenario.controls) or '-'}",
+        _shortened(scenario.qdisc_up),
     ]
 
 
@@ -252,52 +241,38 @@ def _shortened(text: str) -> str:
     return text if len(text) <= _LONGEST_CELL else f"{text[:half]} ... {text[-half:]}"
 
 
-def _controls(flows: Sequence[Mapping[str, Any]]) -> list[str]:
-    return sorted({flow["congestion_control"] for flow in flows})
-
-
 def _pair(entry: Entry | None) -> list[str]:
     if entry is None:
         return ["-", "-"]
-    error = entry["relative_error"]
-    return [_both_means(entry), "-" if error is None else f"{100 * error:.1f} %"]
+    error = entry.number("relative_error")
+    return [_both_means(entry), "-" if error is None else _per_cent(error)]
 
 
 def _both_means(entry: Entry) -> str:
-    return " / ".join(tables.number(entry[side], entry["digits"]) for side in _sides(entry))
-
-
-def _sides(entry: Entry) -> tuple[str, str]:
-    """Return the back ends of an entry: the one that judges, and the one that is judged."""
-    judged, by = entry.get("pair", (SIM, KERNEL))
-    return by, judged
+    return " / ".join(tables.number(entry.number(side), entry.digits) for side in entry.sides)
 
 
 def _judged_heads(entries: Sequence[Entry]) -> list[str]:
-    sides = _sides(entries[0])
-    return [*(TITLES[side] for side in sides), "ratio", "difference", "bar", "verdict"]
+    return [*(TITLES[side] for side in entries[0].sides), "ratio", "difference", "bar", "verdict"]
 
 
 _WORST_HEADS = ("the worst", "metric", "error", "of itself, up to")
 
 
 def _worst(part: Part, table: Table) -> str:
-    rows = [
-        [one["scenario"], one["title"], _per_cent(one["error"]), _per_cent(one.get("itself", 0.0))]
-        for one in part.worst
-    ]
+    rows = [[one.scenario, one.title, _per_cent(one.error), _per_cent(one.itself)] for one in part.worst]
     return table(_WORST_HEADS, rows, left=2)
 
 
 def _worst_scenarios(part: Part) -> str:
     """Return the same with what each scenario is, and both means."""
-    by_name = {(entry["scenario"], entry["title"]): entry for entry in part.entries if "relative_error" in entry}
+    by_name = {(entry.scenario, entry.title): entry for entry in part.errors}
     rows = []
     for one in part.worst:
-        means = _both_means(by_name[one["scenario"], one["title"]])
-        what = _what(json.loads(part.scenarios[one["scenario"]]))
-        errors_of = (_per_cent(one["error"]), _per_cent(one.get("itself", 0.0)))
-        rows.append([one["scenario"], one["title"], *errors_of, means, *what])
+        means = _both_means(by_name[one.scenario, one.title])
+        what = _what(part.scenario(one.scenario))
+        errors_of = (_per_cent(one.error), _per_cent(one.itself))
+        rows.append([one.scenario, one.title, *errors_of, means, *what])
     heads = (*_WORST_HEADS, "kernel / simulator", "link", "RTT", "flows up, down", "qdisc up")
     return tables.markdown(heads, rows, left=2)
 
@@ -307,23 +282,23 @@ def _per_cent(error: float | None) -> str:
 
 
 def _bar(entry: Entry) -> str:
-    if entry["bar"] is None:
+    if entry.bar is None:
         return "-"
-    if entry["bar_is"] == "factor":
-        return f"factor {entry['bar']:g}"
-    return f"±{tables.number(entry['bar'], entry['digits'])}"
+    if entry.bar_is == "factor":
+        return f"factor {entry.bar:g}"
+    return f"±{tables.number(entry.bar, entry.digits)}"
 
 
 def _direction(entry: Entry) -> str:
-    last = entry["metric"].rsplit("_", 1)[-1]
+    last = entry.metric.rsplit("_", 1)[-1]
     return last if last in ("up", "down") else ""
 
 
 def _means(entries: Sequence[Entry]) -> str:
-    heads = {entry["metric"]: _head(entry) for entry in entries}
+    heads = {entry.metric: _head(entry) for entry in entries}
     by_cell: dict[str, dict[str, Entry]] = {}
     for entry in entries:
-        by_cell.setdefault(entry["scenario"], {})[entry["metric"]] = entry
+        by_cell.setdefault(entry.scenario, {})[entry.metric] = entry
     rows = []
     for name, there in by_cell.items():
         cells = [name]
@@ -334,4 +309,4 @@ def _means(entries: Sequence[Entry]) -> str:
 
 
 def _head(entry: Entry) -> str:
-    return f"{entry['title']}, {entry['unit']}" if entry["unit"] else str(entry["title"])
+    return f"{entry.title}, {entry.unit}" if entry.unit else str(entry.title)

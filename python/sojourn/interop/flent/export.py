@@ -21,7 +21,7 @@ from sojourn.interop.flent.naming import Naming, naming
 from sojourn.interop.flent.read import MOST_VALUES
 from sojourn.interop.flent.series import STEP_S, Series, Values, compute, measured, on_grid
 from sojourn.record import Record
-from sojourn.store.cell import Cell, link_name, link_words
+from sojourn.store.cell import DisciplineRuns, link_name, link_words
 from sojourn.store.index import label_of
 from sojourn.store.run import Run
 from sojourn.units import bits_per_s, seconds
@@ -67,7 +67,7 @@ def data_file(run: Run, title: str | None = None) -> DataFile:
     return DataFile(name=body["metadata"]["DATA_FILENAME"], content=gzip.compress(text.encode(), mtime=0))
 
 
-def export(cells: Sequence[Cell], folder: Path, *, force: bool = False) -> list[Path]:
+def export(cells: Sequence[DisciplineRuns], folder: Path, *, force: bool = False) -> list[Path]:
     """Write a data file for each run and return their paths, in the order of the runs.
 
     Raises

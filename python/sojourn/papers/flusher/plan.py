@@ -121,10 +121,6 @@ class FlusherBed(plans.Bed):
         )
 
 
-#: What `sojourn.validate.flusher` calls it.
-Bed = FlusherBed
-
-
 def qdisc(cell: Cell, emulator: str) -> str:
     """Return the discipline of a cell as `tc` spells it."""
     if cell.queue != FIFO:

@@ -57,7 +57,7 @@ from sojourn.papers.good_bad_wifi.section7 import (
     in_pair,
 )
 from sojourn.scenario import Scenario, Tcp
-from sojourn.store.cell import Cell as Repeats
+from sojourn.store.cell import DisciplineRuns
 from sojourn.store.comparison import Comparison
 from sojourn.store.run import Run
 from sojourn.study.cell import Cell, Observation
@@ -197,7 +197,7 @@ class Gathering:
             and (collision := self._collision(experiment, qdisc, repeats)) is not None
         }
         cells = tuple(
-            Repeats(link=cell.link, qdisc=preset(cell.qdisc), runs=tuple(self._rrul[cell]))
+            DisciplineRuns(link=cell.link, qdisc=preset(cell.qdisc), runs=tuple(self._rrul[cell]))
             for cell in sorted(self._rrul, key=_order)
         )
         return Evidence(

@@ -150,14 +150,14 @@ def _of_values(bug: Bug, where: str, values: Several[float]) -> Found:
     return Found(where=where, verdict=bug.verdict(first), reading=bug.shown(first), value=first, also=tuple(also))
 
 
-def _drill(bug: Bug, kernel: Kernel | None) -> drill.Outcome:
+def _drill(bug: Bug, kernel: Kernel | None) -> drill.ScriptOutcome:
     with tempfile.TemporaryDirectory() as folder:
         script = Path(folder) / bug.script
         script.write_text(bug.script_text())
         return drill.on_ours(script) if kernel is None else drill.on_kernel(script, kernel)
 
 
-def _of_script(bug: Bug, where: str, outcome: drill.Outcome) -> Found:
+def _of_script(bug: Bug, where: str, outcome: drill.ScriptOutcome) -> Found:
     """Return what the outcome of a script says: another failure than that of the bug says nothing."""
     if outcome.outcome == drill.PASSED:
         return Found(where=where, verdict=ABSENT, reading="the script passes")

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from sojourn.backends.linux.guest import carry_out
 from sojourn.kernel.find import Kernel
 from sojourn.validate.calls import draw, job, kinds, shares
-from sojourn.validate.calls.replay import Verdict, replay
+from sojourn.validate.calls.replay import Replayed, replay
 
 #: Boots with other secrets that are tried until no two flows share a queue.
 _BOOTS = 8
@@ -31,7 +31,7 @@ class Result:
     """
 
     text: str
-    verdicts: tuple[Verdict, ...]
+    verdicts: tuple[Replayed, ...]
 
     @property
     def agreed(self) -> int:
@@ -118,7 +118,7 @@ def _share(sequence: draw.Sequence, seen: job.Seen) -> bool:
     return counter is not None and seen.counters[counter] < len(flows)
 
 
-def _judge(sequence: draw.Sequence, seen: job.Seen) -> Verdict:
+def _judge(sequence: draw.Sequence, seen: job.Seen) -> Replayed:
     """Return the verdict of the first seed with which both sides agree, or else of the first seed."""
     first = replay(sequence, seen)
     for seed in range(2, kinds.of(sequence.kind).seeds + 1):

@@ -31,7 +31,7 @@ _NOT_COMPARED = re.compile(
 
 
 @dataclass(slots=True, kw_only=True)
-class Verdict:
+class Replayed:
     """How the two sides compare on a sequence.
 
     Attributes
@@ -128,12 +128,12 @@ class _Replay:
         return f"at {(at - self.begin_ns) / 1e3:.3f} us"
 
 
-def replay(sequence: Sequence, seen: Seen, seed: int = 1) -> Verdict:
+def replay(sequence: Sequence, seen: Seen, seed: int = 1) -> Replayed:
     """Compare the two sides on a sequence, the simulator with a seed."""
     packets = [packet for _, together in sequence.offers for packet in together]
     sent = {packet.id: packet.ecn for packet in packets}
     marked = sum(tos & 3 == ECN_BITS["ce"] and sent.get(number) != "ce" for _, number, tos in seen.left)
-    verdict = Verdict(packets=len(packets), left=len(seen.left), dropped=len(packets) - len(seen.left), marked=marked)
+    verdict = Replayed(packets=len(packets), left=len(seen.left), dropped=len(packets) - len(seen.left), marked=marked)
     one = _Replay(
         sequence=sequence,
         model=sequence.model(seed),
