@@ -94,7 +94,7 @@ METRICS = (
 )
 
 
-def bed(profile: Profile, seed: int = 1) -> Bed:
+def bed(profile: Profile, seed: int = 1) -> FlusherBed:
     """Return what both sides share.
 
     Bursts are handed over as a program does it, and behind the daemon's gate: the reproduction of the paper has none.
