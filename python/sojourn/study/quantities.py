@@ -80,16 +80,6 @@ def _drops(way: str) -> Callable[[Record], float | None]:
     return lambda record: float(sum(record.bottleneck[way].drops.values()))
 
 
-def _marks(way: str) -> Callable[[Record], float | None]:
-    """Return the marks of a direction in which flows with ECN send."""
-
-    def read(record: Record) -> float | None:
-        wanted = any(flow.ecn is not None for flow in flows(record, way))
-        return float(record.bottleneck[way].marks) if wanted else None
-
-    return read
-
-
 def _gap(key: Literal["mean", "cv"]) -> Callable[[str], Callable[[Record], float | None]]:
     """Return what is the mean over the flows' gaps between drops; each gap counts the same."""
 
@@ -183,7 +173,6 @@ QUANTITIES: dict[str, Quantity] = {
     **_each_way("drops", "packets", _drops),
     **_each_way("drop gap", "ms", _gap("mean"), 0, name="drop_gap_ms"),
     **_each_way("cv of gaps", "", _gap("cv"), 2, name="drop_gap_cv"),
-    **_each_way("marks", "packets", _marks),
     **_each_way("retransmissions", "segments", _of_flows("retransmissions")),
     **_each_way("time-outs", "", _of_flows("timeouts"), name="timeouts"),
     **_each_way("mean window", "segments", _of_flows("mean_cwnd_segments", fmean), name="cwnd"),

@@ -19,7 +19,7 @@ from sojourn.record import FlowRecord, Record
 from sojourn.stats import Interval, course, measure_transient
 from sojourn.stats import transient as transients
 from sojourn.store.run import Run, voices_in
-from sojourn.study.quantities import WAYS
+from sojourn.study.quantities import QUANTITIES, WAYS, flows
 from sojourn.validate import wifi_metrics
 from sojourn.validate.bars import Factor, Side, Within
 from sojourn.validate.loss import lost_share
@@ -101,6 +101,16 @@ def end_s(record: Record) -> float:
     return math.floor(times[-1] / transients.BIN_S + 1e-6) * transients.BIN_S if times else 0.0
 
 
+def _marks(way: str) -> Callable[[Record], float | None]:
+    """Return the marks of a direction in which flows with ECN send."""
+
+    def value(record: Record) -> float | None:
+        wanted = any(flow.ecn is not None for flow in flows(record, way))
+        return QUANTITIES[f"marks_{way}"].read(record) if wanted else None
+
+    return value
+
+
 def _probe_loss(record: Record) -> float | None:
     summary = record.summary
     return None if (loss := summary.probe_loss) is None or not summary.rtt_ms.count else 100 * loss
@@ -120,7 +130,7 @@ _TRANSIENT: tuple[Metric, ...] = (
     Metric(name="steady_ms", title="steady latency", unit="ms", measure=_settling(lambda one: one.steady_ms)),
 )
 
-_MARKS = tuple(metric(f"marks_{way}", bar=MARKS) for way in WAYS)
+_MARKS = tuple(metric(f"marks_{way}", measure=each_run(_marks(way)), bar=MARKS) for way in WAYS)
 
 #: Of each direction.
 _EACH_WAY = ("drops", "drop_gap_ms", "drop_gap_cv", "retransmissions", "timeouts", "cwnd", "queue")
