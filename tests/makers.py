@@ -15,7 +15,7 @@ from sojourn.papers.good_bad_wifi.evidence import Collision
 from sojourn.papers.good_bad_wifi.observation import observe
 from sojourn.papers.l4s_pam2025 import evidence as l4s
 from sojourn.papers.wifi_stack import evidence as wifi_stack
-from sojourn.store.cell import Cell as Repeats
+from sojourn.store.cell import DisciplineRuns
 from sojourn.store.comparison import Comparison
 from sojourn.study.cell import Cell, Observation
 from tests.synthetic import DEFAULTS, record
@@ -47,7 +47,7 @@ def comparison(study: Any) -> Comparison:
     return Comparison(
         experiment="rrul",
         cells=tuple(
-            Repeats(
+            DisciplineRuns(
                 link=cell.link,
                 qdisc=f"gbw:{cell.qdisc}",
                 runs=tuple(record(seed, {**DEFAULTS, **study.values(cell)}) for seed in range(1, 7)),
