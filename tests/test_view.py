@@ -274,8 +274,7 @@ def test_a_series_is_that_of_the_run_and_thinned_on_request(client: Client, resu
 def test_a_record_is_that_of_the_run(client: Client, results: Path) -> None:
     run = index.load(results).comparison.cells[0].runs[0]
     found = client.ask(f"/api/run/0/{run.id}").json  # type: ignore[attr-defined]
-    assert found["scenario"] == run.record.scenario
-    assert found["summary"] == to_builtins(run.summary)
+    assert (found["scenario"], found["summary"]) == (run.record.scenario, to_builtins(run.summary))
     assert "series" not in found
 
 

@@ -261,7 +261,7 @@ def add_kernels(group: argparse._ArgumentGroup) -> None:
     group.add_argument("--kernel", metavar="NAME", action="append", help=f"{_KERNEL}; {more}")
 
 
-def given(args: argparse.Namespace, names: Iterable[str]) -> Iterator[tuple[str, object]]:
+def explicit(args: argparse.Namespace, names: Iterable[str]) -> Iterator[tuple[str, object]]:
     """Yield those of the options that were given, as they are spelled, with their values."""
     for name in names:
         if getattr(args, name) is not None:

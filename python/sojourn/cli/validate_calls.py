@@ -53,7 +53,7 @@ def handle(args: argparse.Namespace) -> int:
 
 
 def _check(args: argparse.Namespace) -> None:
-    for option, value in options.given(args, _OTHERS):
+    for option, value in options.explicit(args, _OTHERS):
         shown = ", ".join(map(str, value)) if isinstance(value, list) else value
         message = f"{option} is {shown}, but calls are sequences of packets, to which it means nothing: leave it out"
         raise ParamError(message)

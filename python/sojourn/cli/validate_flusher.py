@@ -97,13 +97,13 @@ def _parts(only: str | None, known: Sequence[str]) -> tuple[str, ...]:
 
 
 def _check(args: argparse.Namespace) -> None:
-    for option, value in options.given(args, _OTHERS):
+    for option, value in options.explicit(args, _OTHERS):
         message = f"{option} is {value!r}, but the cells of flusher are those of its paper: leave it out"
         raise ParamError(message)
     if args.backend not in (None, ["linux"]):
         message = f"backend is {', '.join(args.backend)}, but flusher is compared with linux only"
         raise ParamError(message)
-    for option, value in options.given(args, ("repeat", "sim_repeat", "workers")):
+    for option, value in options.explicit(args, ("repeat", "sim_repeat", "workers")):
         if isinstance(value, int) and value < 1:
             message = f"{option} is {value}, but must be at least 1"
             raise ParamError(message)

@@ -107,11 +107,11 @@ def flows(record: Record) -> pl.DataFrame:
     `client` and `server` are the numbers of its hosts, and `dscp` is the code point of its packets. The columns of ECN
     are null of a flow that does not want it, and what a kernel does not count is null there.
     """
-    said = {flow["name"]: flow for flow in record.scenario.get("flows", [])}
+    flows_by_name = {flow["name"]: flow for flow in record.scenario.get("flows", [])}
     rows = [
         to_builtins(flow)
         | {"sojourn_mean_ms": None if flow.sojourn_ms is None else flow.sojourn_ms.mean}
-        | {key: said.get(flow.name, {}).get(key, default) for key, default in _IDENTITY.items()}
+        | {key: flows_by_name.get(flow.name, {}).get(key, default) for key, default in _IDENTITY.items()}
         | {f"ecn_{name}": value for name, value in to_builtins(flow.ecn or {}).items()}
         for flow in record.flows
     ]
