@@ -10,9 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from itertools import chain, islice
 
-import msgspec
-
-from sojourn import plan
+from sojourn import plan, schema
 from sojourn.backends import SIMULATOR, Backend
 from sojourn.bounds import check_plan, check_workers
 from sojourn.errors import ParamError
@@ -120,7 +118,7 @@ def run_all(
                 run = (
                     Run(text=answer.decode())
                     if store is None
-                    else store.made(job, msgspec.json.decode(answer, type=Summary))
+                    else store.made(job, schema.decoder(Summary).decode(answer))
                 )
                 hand_over(first[job.id], run)
                 reused += was_reused

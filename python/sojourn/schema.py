@@ -7,7 +7,9 @@ shown, drawn and written again: its texts are printable and of bounded length, i
 from __future__ import annotations
 
 import re
+import threading
 from collections.abc import Callable
+from functools import cache
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 import msgspec
@@ -100,7 +102,7 @@ def decode(text: str, kind: type[T], refuse: bounded.Refuse, file_format: str | 
     """
     bounded.check_count(text, refuse)
     try:
-        value = msgspec.json.decode(text, type=kind)
+        value = decoder(kind).decode(text)
     except (ValueError, RecursionError):
         # What is wrong is named by the slow way: values are at hand there.
         plain = bounded.parse_json(text, refuse)
@@ -109,6 +111,24 @@ def decode(text: str, kind: type[T], refuse: bounded.Refuse, file_format: str | 
         value = convert(plain, kind)
     _check_format(getattr(value, "format", None), file_format)
     return value
+
+
+_DECODERS = threading.Lock()
+
+
+def decoder(kind: type[T]) -> msgspec.json.Decoder[T]:
+    """Return what decodes a type, safe in any thread.
+
+    msgspec 0.22 describes a struct when it is first met, and another thread that meets it meanwhile reads a description
+    of which half is written, and ends the process. So types are first met one at a time.
+    """
+    with _DECODERS:
+        return _decoder(kind)  # type: ignore[arg-type]
+
+
+@cache
+def _decoder(kind: type[T]) -> msgspec.json.Decoder[T]:
+    return msgspec.json.Decoder(kind)
 
 
 def _check_format(value: Any, file_format: str | None) -> None:
@@ -125,6 +145,7 @@ def convert(plain: Any, kind: type[T], where: str = "") -> T:
     Misfit
         If it is something else.
     """
+    decoder(kind)
     try:
         return msgspec.convert(plain, kind)
     except msgspec.ValidationError as error:

@@ -33,11 +33,10 @@ class Run:
 
     @cached_property
     def _record(self) -> Record:
-        import msgspec
-
+        from sojourn import schema
         from sojourn.record import Record
 
-        return msgspec.json.decode(self._text, type=Record)
+        return schema.decoder(Record).decode(self._text)
 
     @property
     def record(self) -> Record:
