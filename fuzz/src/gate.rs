@@ -109,7 +109,7 @@ impl Settings {
 
 /// What an observer knows of a destination.
 #[derive(Clone, Copy, Default)]
-struct Seen {
+struct Observed {
     /// When its last flush was let through, and which; none after everything was forgotten.
     flush: Option<(Time, FlushId)>,
     last: Option<Time>,
@@ -125,7 +125,7 @@ struct Books {
     /// The shortest cool-down that there has been.
     least_pause: Duration,
     spent: VecDeque<(Time, u64)>,
-    seen: [Seen; DESTINATIONS.len()],
+    seen: [Observed; DESTINATIONS.len()],
     now: Time,
 }
 
@@ -181,7 +181,7 @@ impl Books {
             if let Some(last) = seen.last {
                 assert!(self.now.since(last) >= self.least_pause, "no cool-down");
             }
-            *seen = Seen {
+            *seen = Observed {
                 flush: Some((self.now, plan.id)),
                 last: Some(self.now),
                 bytes,
@@ -220,7 +220,7 @@ pub fn gate(data: &[u8]) {
         settings,
         killed: false,
         spent: VecDeque::new(),
-        seen: [Seen::default(); DESTINATIONS.len()],
+        seen: [Observed::default(); DESTINATIONS.len()],
         now: Time::ZERO,
     };
     let (mut clock, mut next) = (Time::ZERO, 0);

@@ -1,8 +1,8 @@
 //! Disciplines driven by hand: any sequence of arrivals, departures and times.
 
 use arbitrary::{Arbitrary, Unstructured};
-use sojourn_qdisc::{Admission, AnyQdisc, DropReason, Dropped, Packet, Qdisc, QdiscSpec, Tbf};
-use sojourn_units::{Bytes, Duration, Rate, Time};
+use sojourn_qdisc::{Admission, AnyQdisc, DropReason, Dropped, Packet, Qdisc, QdiscSpec, Tbf, packet_without};
+use sojourn_units::{Bytes, Duration, Ecn, Rate, Time};
 use std::sync::LazyLock;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -15,17 +15,27 @@ struct Offered {
 }
 
 impl Packet for Offered {
+    packet_without!(hosts, ack, socket);
+
     fn size(&self) -> Bytes {
         Bytes::new(u64::from(self.size))
     }
     fn flow_hash(&self) -> u32 {
         u32::from(self.flow)
     }
-    fn mark_ce(&mut self) -> bool {
-        self.ecn
+    fn ecn(&self) -> Ecn {
+        if self.ecn { Ecn::Ect0 } else { Ecn::NotEct }
     }
+    fn set_ecn(&mut self, _: Ecn) {}
     fn band(&self) -> u8 {
         self.band
+    }
+    fn dscp(&self) -> u8 {
+        0
+    }
+    fn set_dscp(&mut self, _: u8) {}
+    fn priority(&self) -> u8 {
+        0
     }
 }
 

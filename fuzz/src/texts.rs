@@ -57,7 +57,7 @@ pub fn scenario(data: &[u8]) {
 /// Whether it is a matter of a millisecond: short, slow, and with little traffic.
 fn is_tiny(s: &Scenario) -> bool {
     let seconds = (s.duration + s.lead).as_secs_f64();
-    let bits = (s.up.rate.as_bps() as f64 + s.down.rate.as_bps() as f64) * seconds;
+    let bits = (s.up.as_bps() as f64 + s.down.as_bps() as f64) * seconds;
     let senders = s.flows.len() + s.probes.len() + s.web.len() + s.downloads.len();
     let rare = |probe: &ProbeScenario| match probe.kind() {
         ProbeKindScenario::Icmp(every)

@@ -355,7 +355,7 @@ fn read(call: &Call, descriptor: Descriptor, connection: &mut Connection) -> Ans
     connection.read += bytes;
     connection.endpoint.read(bytes);
     if descriptor.tells_rest
-        && let Some(expected) = told_rest(call)
+        && let Some(expected) = rest_of(call)
     {
         // What is left; one at the end, so that the application reads on. Source: Linux `tcp_inq_hint`.
         let rest = if ended {
@@ -371,7 +371,7 @@ fn read(call: &Call, descriptor: Descriptor, connection: &mut Connection) -> Ans
 }
 
 /// What the script expects a read to tell of the rest.
-fn told_rest(call: &Call) -> Option<i64> {
+fn rest_of(call: &Call) -> Option<i64> {
     let Value::List(messages) = field(call, "msg_control")? else {
         return None;
     };

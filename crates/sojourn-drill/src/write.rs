@@ -16,7 +16,7 @@ impl Host {
     /// An application writes on connection `i`, or asks `again` after it had to wait.
     pub(crate) fn write(&mut self, call: &Call, descriptor: Descriptor, i: usize, again: bool, now: Time) -> Answer {
         let asked = size(call).max(0).cast_unsigned();
-        let write = told(call, asked);
+        let write = write_of(call, asked);
         let connection = &mut self.connections[i];
         let waiting = connection.waiting.take().filter(|_| again);
         let mut left = waiting.unwrap_or(asked);
@@ -100,7 +100,7 @@ impl Host {
 }
 
 /// What the flags of the call say.
-fn told(call: &Call, bytes: u64) -> Write {
+fn write_of(call: &Call, bytes: u64) -> Write {
     let mut write = Write {
         bytes,
         ends_record: false,

@@ -23,8 +23,8 @@ pub(crate) fn load_plan(scenario_json: &str, backend: &str) -> PyResult<String> 
 #[pyfunction]
 pub(crate) fn kernel_qdisc(text: &str, rate_bps: &Bound<'_, PyAny>) -> PyResult<String> {
     let rate = Rate::from_bps(whole(rate_bps, "rate_bps", 1, 1_000_000_000_000)?);
-    let told = kernel_options(text, Some(rate)).map_err(param)?;
-    serde_json::to_string(&bed::qdisc_plan(told)).map_err(param)
+    let options = kernel_options(text, Some(rate)).map_err(param)?;
+    serde_json::to_string(&bed::qdisc_plan(options)).map_err(param)
 }
 
 /// The options of a discipline, told as ``kernel_qdisc`` or a plan tells them, for a netlink request: what
@@ -32,7 +32,7 @@ pub(crate) fn kernel_qdisc(text: &str, rate_bps: &Bound<'_, PyAny>) -> PyResult<
 /// length if it matters.
 #[pyfunction]
 pub(crate) fn netlink_options(qdisc_json: &str) -> PyResult<(Option<Vec<u8>>, bool, Option<i64>)> {
-    let encoded = told(qdisc_json)?.encode().map_err(param)?;
+    let encoded = options_of(qdisc_json)?.encode().map_err(param)?;
     Ok((encoded.payload, encoded.nested, encoded.queue_length))
 }
 
@@ -40,14 +40,14 @@ pub(crate) fn netlink_options(qdisc_json: &str) -> PyResult<(Option<Vec<u8>>, bo
 /// is for. ``index`` is the number of the device, ``major`` the major number of the discipline.
 #[pyfunction]
 pub(crate) fn netlink_below(qdisc_json: &str, index: u32, major: u16) -> PyResult<Vec<(String, Vec<u8>)>> {
-    let messages = told(qdisc_json)?.messages_below(index, major).map_err(param)?;
+    let messages = options_of(qdisc_json)?.messages_below(index, major).map_err(param)?;
     Ok(messages
         .into_iter()
         .map(|request| (request.says, request.message))
         .collect())
 }
 
-fn told(qdisc_json: &str) -> PyResult<KernelOptions> {
+fn options_of(qdisc_json: &str) -> PyResult<KernelOptions> {
     let plan: QdiscPlan = serde_json::from_str(qdisc_json).map_err(param)?;
     Ok(bed::kernel_options_of(plan))
 }

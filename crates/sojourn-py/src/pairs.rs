@@ -45,7 +45,7 @@ pub(crate) fn packet_pairs<'py>(
             columns[1].extend(pair.rtt_ns.to_le_bytes());
             columns[2].extend(pair.conversation.to_le_bytes());
         });
-        report.map(|report| (told(&report), columns))
+        report.map(|report| (value_of(&report), columns))
     });
     let (report, columns) = measured.map_err(|(which, error)| unread([&a, &b][which], &error))?;
     let [at, rtt, conversation] = columns.map(|column| PyBytes::new(py, &column));
@@ -98,7 +98,7 @@ fn unread(path: &Path, error: &TraceError) -> PyErr {
     ParamError::new_err(format!("capture is {:?}, but {why}", path.display().to_string()))
 }
 
-fn told(report: &PairReport) -> Value {
+fn value_of(report: &PairReport) -> Value {
     json!({
         "pairs": report.pairs,
         "unpaired": report.unpaired,

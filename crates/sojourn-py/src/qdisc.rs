@@ -66,6 +66,9 @@ impl Packet for HandPacket {
     fn dscp(&self) -> u8 {
         self.dscp
     }
+    fn set_dscp(&mut self, dscp: u8) {
+        self.dscp = dscp;
+    }
     fn band(&self) -> u8 {
         band_of_dscp(self.dscp)
     }

@@ -5,7 +5,7 @@
 //! 127 packets full, so each enqueue overflows.
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
-use sojourn_qdisc::{AnyQdisc, DropSink, Dropped, Packet, Qdisc, QdiscSpec, Tbf};
+use sojourn_qdisc::{AnyQdisc, DropSink, Dropped, Packet, Qdisc, QdiscSpec, Tbf, packet_without};
 use sojourn_units::{Bytes, Duration, Rate, Time};
 use std::hint::black_box;
 
@@ -22,6 +22,8 @@ struct SimPacket {
 const _: () = assert!(size_of::<SimPacket>() == 64);
 
 impl Packet for SimPacket {
+    packet_without!(ecn, dscp, hosts, ack, socket);
+
     fn size(&self) -> Bytes {
         Bytes::new(u64::from(self.size))
     }

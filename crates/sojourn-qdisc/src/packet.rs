@@ -5,17 +5,18 @@ use sojourn_units::{Bytes, Duration, Ecn, Rate, Time};
 use std::fmt::Debug;
 
 /// What a discipline needs to know of a packet.
+///
+/// Nothing that a discipline reads has a default, because "unknown" would look like the answer 0: a packet that lacks
+/// something says so by [`packet_without`](crate::packet_without).
 pub trait Packet: Debug {
     /// The packet's size as the shaper counts it: on the wire, link-layer header included, as `tc` counts.
     fn size(&self) -> Bytes;
     /// A hash of the flow's addresses and ports. A discipline with N queues puts it into queue `hash % N`.
     fn flow_hash(&self) -> u32;
     /// The ECN field of its IP header.
-    fn ecn(&self) -> Ecn {
-        Ecn::NotEct
-    }
+    fn ecn(&self) -> Ecn;
     /// Writes the ECN field. A packet that has none stays as it is.
-    fn set_ecn(&mut self, _: Ecn) {}
+    fn set_ecn(&mut self, ecn: Ecn);
     /// Sets congestion experienced and answers true, or answers false if the packet is not ECN-capable. One that is
     /// marked already stays so, and counts as marked. Source: RFC 3168 section 5; Linux `INET_ECN_set_ce`.
     #[inline]
@@ -26,45 +27,97 @@ pub trait Packet: Debug {
         }
         capable
     }
-    /// The packet's priority band for `pfifo_fast`, 0 (highest) to 2; best effort is 1.
-    fn band(&self) -> u8 {
-        1
-    }
+    /// The packet's priority band for `pfifo_fast`, 0 (highest) to 2; best effort is 1. A router derives it from the code
+    /// point of an IPv4 packet ([`band_of_dscp`]).
+    fn band(&self) -> u8;
     /// The code point of its IP header, 0 to 63. Source: RFC 2474.
-    fn dscp(&self) -> u8 {
-        0
-    }
+    fn dscp(&self) -> u8;
     /// A hash of the source's address alone: equal for two packets of one host. CAKE isolates hosts by it.
-    fn source(&self) -> u32 {
-        0
-    }
+    fn source(&self) -> u32;
     /// A hash of the destination's address alone.
-    fn destination(&self) -> u32 {
-        0
-    }
+    fn destination(&self) -> u32;
     /// Writes the code point. A packet that has none stays as it is.
-    fn set_dscp(&mut self, _: u8) {}
+    fn set_dscp(&mut self, dscp: u8);
     /// What an ACK filter reads of its TCP header; `None` of a packet that is no TCP segment. CAKE asks for it.
-    fn ack(&self) -> Option<AckFacts> {
-        None
-    }
+    fn ack(&self) -> Option<AckFacts>;
     /// Its priority in the kernel, 0 to 15: as a router derives it from the code point ([`priority_of_dscp`]), unless its
     /// socket has set one, for example `TC_PRIO_CONTROL`, 7.
-    fn priority(&self) -> u8 {
-        priority_of_dscp(self.dscp())
-    }
+    fn priority(&self) -> u8;
     /// The rate at which its socket is to send, on the wire: `fq` paces a flow by it. Source: Linux `sk_pacing_rate`.
     ///
     /// `None` for a packet without a socket, or without such a rate. A router has no sockets, so a packet at the
     /// bottleneck of a simulation has none: there TCP paces itself.
-    fn pacing_rate(&self) -> Option<Rate> {
-        None
-    }
+    fn pacing_rate(&self) -> Option<Rate>;
     /// The earliest time at which it may leave `fq`, if its sender has given one. Source: Linux `skb->tstamp`, which a
     /// router clears.
-    fn not_before(&self) -> Option<Time> {
-        None
-    }
+    fn not_before(&self) -> Option<Time>;
+}
+
+/// Methods of [`Packet`] for a packet that lacks what is named: `ecn`, `dscp` (so its band is that of best effort, and its
+/// priority 0), `hosts`, `ack` (it is no TCP segment), `socket` (it has no pacing rate and no earliest time).
+///
+/// ```
+/// use sojourn_qdisc::{Packet, packet_without};
+/// use sojourn_units::Bytes;
+///
+/// #[derive(Debug)]
+/// struct Blank;
+///
+/// impl Packet for Blank {
+///     packet_without!(ecn, dscp, hosts, ack, socket);
+///     fn size(&self) -> Bytes {
+///         Bytes::new(1514)
+///     }
+///     fn flow_hash(&self) -> u32 {
+///         0
+///     }
+/// }
+/// assert_eq!((Blank.dscp(), Blank.band(), Blank.ack()), (0, 1, None));
+/// ```
+#[macro_export]
+macro_rules! packet_without {
+    (@ecn) => {
+        fn ecn(&self) -> $crate::sojourn_units::Ecn {
+            $crate::sojourn_units::Ecn::NotEct
+        }
+        fn set_ecn(&mut self, _: $crate::sojourn_units::Ecn) {}
+    };
+    (@dscp) => {
+        fn dscp(&self) -> u8 {
+            0
+        }
+        fn set_dscp(&mut self, _: u8) {}
+        fn band(&self) -> u8 {
+            $crate::band_of_dscp(0)
+        }
+        fn priority(&self) -> u8 {
+            0
+        }
+    };
+    (@hosts) => {
+        fn source(&self) -> u32 {
+            0
+        }
+        fn destination(&self) -> u32 {
+            0
+        }
+    };
+    (@ack) => {
+        fn ack(&self) -> ::core::option::Option<$crate::AckFacts> {
+            ::core::option::Option::None
+        }
+    };
+    (@socket) => {
+        fn pacing_rate(&self) -> ::core::option::Option<$crate::sojourn_units::Rate> {
+            ::core::option::Option::None
+        }
+        fn not_before(&self) -> ::core::option::Option<$crate::sojourn_units::Time> {
+            ::core::option::Option::None
+        }
+    };
+    ($($what:ident),+) => {
+        $($crate::packet_without!(@$what);)+
+    };
 }
 
 /// The priority that a router derives from a code point: best effort 0, bulk 2, interactive bulk 4, interactive 6.

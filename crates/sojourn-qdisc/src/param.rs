@@ -10,6 +10,7 @@ use thiserror::Error;
 /// use sojourn_units::Duration;
 /// # #[derive(Debug)] struct P;
 /// # impl sojourn_qdisc::Packet for P {
+/// #     sojourn_qdisc::packet_without!(ecn, dscp, hosts, ack, socket);
 /// #     fn size(&self) -> sojourn_units::Bytes { sojourn_units::Bytes::new(1) }
 /// #     fn flow_hash(&self) -> u32 { 0 }
 /// # }

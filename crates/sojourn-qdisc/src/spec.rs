@@ -2,9 +2,9 @@
 
 mod below;
 mod filters;
+mod kernel;
 mod printed;
 pub(crate) mod statements;
-mod told;
 
 use crate::Packet;
 use crate::classful::Classes;
@@ -153,8 +153,8 @@ impl QdiscSpec {
     #[must_use]
     pub fn reads_identity(&self) -> bool {
         let below = |classes: &Classes<Self>| {
-            let mut given = classes.iter().filter_map(|class| class.qdisc.as_deref());
-            given.any(Self::reads_identity)
+            let mut disciplines = classes.iter().filter_map(|class| class.qdisc.as_deref());
+            disciplines.any(Self::reads_identity)
         };
         self.0.reads_identity() || self.0.classes().is_some_and(below)
     }

@@ -1,6 +1,6 @@
 //! A packet for tests, and short ways to drive a discipline.
 
-use crate::{AnyQdisc, Departure, Dropped, Packet, Qdisc, QdiscSpec};
+use crate::{AnyQdisc, Departure, Dropped, Packet, Qdisc, QdiscSpec, packet_without};
 use sojourn_units::{Bytes, Ecn, Time};
 
 /// A packet with everything that a discipline can ask for.
@@ -26,6 +26,8 @@ impl TestPacket {
 }
 
 impl Packet for TestPacket {
+    packet_without!(hosts, ack, socket);
+
     fn size(&self) -> Bytes {
         Bytes::new(self.size)
     }
@@ -40,6 +42,13 @@ impl Packet for TestPacket {
     }
     fn band(&self) -> u8 {
         self.band
+    }
+    fn dscp(&self) -> u8 {
+        0
+    }
+    fn set_dscp(&mut self, _: u8) {}
+    fn priority(&self) -> u8 {
+        0
     }
 }
 

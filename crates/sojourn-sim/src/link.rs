@@ -2,11 +2,11 @@
 
 use crate::calendar::Slot;
 use crate::grants::Grants;
+use crate::identity::{WithIdentity, ack_facts};
 use crate::meter::Meter;
 use crate::network::{Hop, Shaping};
 use crate::packet::{Packet, Segments};
 use crate::spared::Spared;
-use crate::told::{Teller, ack_facts};
 use crate::wire::Wire;
 use sojourn_qdisc::{AnyQdisc, ClassStats, DropSink, Dropped, Next, ParamError, Qdisc, Tbf};
 use sojourn_scenario::Impairment;
@@ -30,7 +30,7 @@ pub(crate) enum Pacing {
     /// Over a discipline that sees what a packet itself has.
     Plain(Shaped<AnyQdisc<Packet>>),
     /// Over one that sees code points and hosts, too.
-    Told(Box<Shaped<Teller>>),
+    WithIdentity(Box<Shaped<WithIdentity>>),
 }
 
 /// A discipline below an egress.
@@ -46,7 +46,7 @@ impl Below for AnyQdisc<Packet> {
     }
 }
 
-impl Below for Teller {
+impl Below for WithIdentity {
     fn rests(&self) -> bool {
         false
     }
@@ -156,7 +156,7 @@ impl Pacing {
     pub(crate) fn extra_stats(&self) -> Vec<(&'static str, f64)> {
         match self {
             Self::Plain(shaped) => shaped.child().extra_stats(),
-            Self::Told(shaped) => shaped.child().extra_stats(),
+            Self::WithIdentity(shaped) => shaped.child().extra_stats(),
         }
     }
 
@@ -164,7 +164,7 @@ impl Pacing {
     pub(crate) fn set_rate(&mut self, rate: Rate, burst: Bytes) -> Result<(), ParamError> {
         match self {
             Self::Plain(shaped) => shaped.set_rate(rate, burst),
-            Self::Told(shaped) => shaped.set_rate(rate, burst),
+            Self::WithIdentity(shaped) => shaped.set_rate(rate, burst),
         }
     }
 
@@ -173,7 +173,7 @@ impl Pacing {
     pub(crate) fn overtakes(&self) -> bool {
         match self {
             Self::Plain(shaped) => shaped.child().overtakes(),
-            Self::Told(shaped) => shaped.child().overtakes(),
+            Self::WithIdentity(shaped) => shaped.child().overtakes(),
         }
     }
 
@@ -181,17 +181,17 @@ impl Pacing {
     pub(crate) fn class_stats(&self) -> Vec<ClassStats> {
         match self {
             Self::Plain(shaped) => shaped.child().class_stats(),
-            Self::Told(shaped) => shaped.child().class_stats(),
+            Self::WithIdentity(shaped) => shaped.child().class_stats(),
         }
     }
 
     /// Tells the discipline what the packet that comes next is as an acknowledgement, if it looks at these.
     #[inline]
     pub(crate) fn tell_ack(&mut self, packet: &Packet, segments: &Segments) {
-        if let Self::Told(shaped) = self {
-            let teller = shaped.child_mut();
-            if teller.reads_acks && packet.is_tcp() {
-                teller.next_ack = Some(ack_facts(&segments.peek(packet)));
+        if let Self::WithIdentity(shaped) = self {
+            let qdisc = shaped.child_mut();
+            if qdisc.reads_acks && packet.is_tcp() {
+                qdisc.next_ack = Some(ack_facts(&segments.peek(packet)));
             }
         }
     }
@@ -201,7 +201,7 @@ impl Pacing {
         match self {
             Self::Plain(Shaped::Wire { rate, .. }) => Some(*rate),
             Self::Plain(Shaped::Bucket(_) | Shaped::Grants(_)) => None,
-            Self::Told(shaped) => match &**shaped {
+            Self::WithIdentity(shaped) => match &**shaped {
                 Shaped::Wire { rate, .. } => Some(*rate),
                 Shaped::Bucket(_) | Shaped::Grants(_) => None,
             },
@@ -212,7 +212,7 @@ impl Pacing {
     pub(crate) fn sending(&self, now: Time) -> Duration {
         match self {
             Self::Plain(shaped) => shaped.sending(now),
-            Self::Told(shaped) => shaped.sending(now),
+            Self::WithIdentity(shaped) => shaped.sending(now),
         }
     }
 
@@ -223,7 +223,7 @@ impl Pacing {
         match self {
             Self::Plain(shaped) => shaped.pass(packet, now),
             // No discipline that looks at code points or hosts lets packets pass.
-            Self::Told(_) => None,
+            Self::WithIdentity(_) => None,
         }
     }
 
@@ -231,7 +231,7 @@ impl Pacing {
     pub(crate) fn enqueue(&mut self, packet: Packet, now: Time, drops: &mut dyn DropSink<Packet>) {
         match self {
             Self::Plain(shaped) => shaped.enqueue(packet, now, drops),
-            Self::Told(shaped) => shaped.enqueue(packet, now, drops),
+            Self::WithIdentity(shaped) => shaped.enqueue(packet, now, drops),
         }
     }
 
@@ -240,7 +240,7 @@ impl Pacing {
     pub(crate) fn next(&mut self, now: Time, drops: &mut dyn DropSink<Packet>) -> (Next<Packet>, Duration) {
         match self {
             Self::Plain(shaped) => shaped.next(now, drops),
-            Self::Told(shaped) => shaped.next(now, drops),
+            Self::WithIdentity(shaped) => shaped.next(now, drops),
         }
     }
 }

@@ -1,12 +1,13 @@
 //! What travels through the simulated network.
 
 use sojourn_qdisc::Packet as QdiscPacket;
+use sojourn_qdisc::packet_without;
 use sojourn_tcp::{Flags, Segment};
 use sojourn_units::{Bytes, Ecn};
 
 /// What a frame that was seen on a real network is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Seen {
+pub(crate) enum FrameKind {
     /// A TCP segment with payload.
     Data,
     /// A SYN or SYN-ACK.
@@ -88,12 +89,12 @@ impl Packet {
     }
 
     /// A frame that was seen on a real network. It has neither segment nor hash.
-    pub(crate) fn seen(size: u16, route: u16, kind: Seen) -> Self {
+    pub(crate) fn observed(size: u16, route: u16, kind: FrameKind) -> Self {
         let marks = match kind {
-            Seen::Data => TCP | DATA,
-            Seen::Syn => TCP | SYN,
-            Seen::Ack => TCP | PURE_ACK,
-            Seen::Other => 0,
+            FrameKind::Data => TCP | DATA,
+            FrameKind::Syn => TCP | SYN,
+            FrameKind::Ack => TCP | PURE_ACK,
+            FrameKind::Other => 0,
         };
         Self {
             body: 0,
@@ -169,7 +170,10 @@ impl Packet {
     }
 }
 
+/// A packet as disciplines see it that read nothing of its identity; the others see an `IdentifiedPacket`.
 impl QdiscPacket for Packet {
+    packet_without!(dscp, hosts, ack, socket);
+
     #[inline]
     fn size(&self) -> Bytes {
         Bytes::new(u64::from(self.size))

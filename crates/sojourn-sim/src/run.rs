@@ -2,8 +2,8 @@
 
 mod conversations;
 mod flusher;
+mod observer;
 mod paths;
-mod seen;
 
 use crate::draws;
 use crate::network::RoutePair;
@@ -18,8 +18,8 @@ use crate::traffic::voip::VoipSpec;
 use crate::traffic::web::WebSpec;
 use crate::view::{Names, View};
 use crate::watch::Watch;
+use observer::Observer;
 use paths::{Ends, Paths};
-use seen::Seen;
 use sojourn_scenario::{Direction, FlowScenario, ProbeKindScenario, Scenario, Transport, usual_burst};
 use sojourn_tcp::cc::Algorithm;
 use sojourn_tcp::{EcnMode, TcpParams};
@@ -39,7 +39,7 @@ pub struct Run {
     begin: Time,
     end: Time,
     /// How far somebody who watches has looked.
-    seen: Option<Box<Seen>>,
+    observer: Option<Box<Observer>>,
     /// A rate was changed on the way.
     changed: bool,
 }
@@ -128,7 +128,7 @@ impl Run {
         if watch.tap.is_some() || watch.flusher.is_some() {
             simulator.watch = Some(Box::new(watch));
         }
-        let seen = watched.then(|| Box::new(Seen::new(s, &places, &mut simulator)));
+        let observer = watched.then(|| Box::new(Observer::new(s, &places, &mut simulator)));
         let end = begin + s.duration;
         if begin > Time::ZERO {
             simulator.run_until(begin - Duration::from_nanos(1));
@@ -140,7 +140,7 @@ impl Run {
             places,
             begin,
             end,
-            seen,
+            observer,
             changed: false,
         })
     }
@@ -167,14 +167,14 @@ impl Run {
 
     /// What the run looks like now, and what has come since the last call; `None` if it is not watched.
     pub fn view(&mut self) -> Option<View> {
-        let seen = self.seen.as_mut()?;
+        let seen = self.observer.as_mut()?;
         Some(seen.look(&self.scenario, &self.simulator, &self.places, self.begin, self.end))
     }
 
     /// The names of what [`Run::view`] numbers.
     #[must_use]
     pub fn names(&self) -> Names {
-        seen::names(&self.scenario)
+        observer::names(&self.scenario)
     }
 
     /// Changes the rate of the bottleneck in one direction from now on. From then on the run is no longer that of its
@@ -190,7 +190,7 @@ impl Run {
         let frame = Bytes::new(self.scenario.largest_frame());
         self.simulator
             .set_rate(link, rate, given.unwrap_or_else(|| usual_burst(rate, frame)))?;
-        if let Some(seen) = &mut self.seen {
+        if let Some(seen) = &mut self.observer {
             seen.rates[usize::from(direction == Direction::Down)] = rate;
         }
         self.changed = true;

@@ -26,6 +26,7 @@ pub use stats::{EgressStats, RouteStats};
 
 use crate::calendar::{Calendar, Slot};
 use crate::ends;
+use crate::identity::Identity;
 use crate::link::{Air, Egress, Link, Pacing, Released, Shaped, Weather};
 use crate::meter::Meter;
 use crate::network::{EgressSpec, LinkId, Network, NetworkError, RouteId, RoutePair};
@@ -34,7 +35,6 @@ use crate::packet::{Packet, Segments};
 use crate::probe::Probe;
 use crate::series::Series;
 use crate::spared::Spared;
-use crate::told::Identity;
 use crate::traffic::flood::Flood;
 use crate::traffic::thin::WriteTrace;
 use crate::traffic::voip::Voip;

@@ -102,13 +102,15 @@ impl Wire {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use sojourn_qdisc::{Admission, Fifo, FifoLimit, Packet, Qdisc};
+    use sojourn_qdisc::{Admission, Fifo, FifoLimit, Packet, Qdisc, packet_without};
     use sojourn_units::Stream;
 
     #[derive(Clone, Copy, Debug)]
     struct Frame(u16);
 
     impl Packet for Frame {
+        packet_without!(ecn, dscp, hosts, ack, socket);
+
         fn size(&self) -> Bytes {
             Bytes::new(u64::from(self.0))
         }

@@ -71,7 +71,7 @@ pub(crate) struct SendBuffer {
     /// The largest window that the peer has offered.
     largest_window: u64,
     /// PSH is set where the application says, in place of the rule above.
-    told: bool,
+    explicit_push: bool,
 }
 
 impl SendBuffer {
@@ -97,7 +97,7 @@ impl SendBuffer {
             pushed: 1,
             pushes: VecDeque::new(),
             largest_window: 0,
-            told: false,
+            explicit_push: false,
         }
     }
 
@@ -196,7 +196,7 @@ impl SendBuffer {
                 break;
             }
             self.end = (self.end + mss).min(view.written);
-            if !self.told && self.end > self.pushed + self.largest_window / 2 {
+            if !self.explicit_push && self.end > self.pushed + self.largest_window / 2 {
                 self.push();
             }
         }
@@ -205,7 +205,7 @@ impl SendBuffer {
             self.end = view.written;
         }
         self.full = self.end < view.written;
-        if !self.told && self.pushed < self.end && (self.full || !more) {
+        if !self.explicit_push && self.pushed < self.end && (self.full || !more) {
             self.push();
         }
         self.set_wake(mss);
@@ -222,14 +222,14 @@ impl SendBuffer {
     /// What is written now goes behind a last segment that is not sent, which then carries no PSH; all up to `nxt` is
     /// sent. Source: Linux `tcp_sendmsg_locked`.
     pub(crate) fn unpush(&mut self, nxt: u64) {
-        if !self.told && self.end > nxt && self.pushes.back() == Some(&self.end) {
+        if !self.explicit_push && self.end > nxt && self.pushes.back() == Some(&self.end) {
             self.pushes.pop_back();
         }
     }
 
     /// The application says where PSH is, now and from now on: at `end`, or not there.
     pub(crate) fn tell_push(&mut self, end: u64, push: bool) {
-        self.told = true;
+        self.explicit_push = true;
         self.pushes.retain(|at| *at != end);
         if push {
             self.pushes.push_back(end);

@@ -168,7 +168,7 @@ impl Numbers {
 
 /// A packet in one capture.
 #[derive(Clone, Copy, Debug)]
-struct Seen {
+struct Sighting {
     key: u64,
     at_ns: u64,
     conversation: u32,

@@ -2,7 +2,7 @@
 //! iteration is 20 times faster than real time; elements are packets delivered.
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
-use sojourn_qdisc::{Dropped, Packet};
+use sojourn_qdisc::{Dropped, Packet, packet_without};
 use sojourn_units::{Bytes, Duration, Time};
 use sojourn_wifi::{Cell, CellSink, CellSpec, FrameTimes, NodeId, PhyRate, Scheme, StationSpec, Tid, WifiPacket};
 
@@ -14,6 +14,8 @@ struct Datagram {
 }
 
 impl Packet for Datagram {
+    packet_without!(ecn, dscp, hosts, ack, socket);
+
     fn size(&self) -> Bytes {
         Bytes::new(1514)
     }

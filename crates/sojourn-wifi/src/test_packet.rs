@@ -1,7 +1,7 @@
 //! A packet for tests of queues.
 
 use crate::{NodeId, PhyRate, Tid, WifiPacket};
-use sojourn_qdisc::{Dropped, Packet};
+use sojourn_qdisc::{Dropped, Packet, packet_without};
 use sojourn_units::{Bytes, Ecn, Time};
 
 /// A packet with everything that a queue can ask for.
@@ -34,6 +34,8 @@ impl TestPacket {
 }
 
 impl Packet for TestPacket {
+    packet_without!(dscp, hosts, ack, socket);
+
     fn size(&self) -> Bytes {
         Bytes::new(self.size)
     }

@@ -340,7 +340,7 @@ impl Gate {
 
     fn check(&mut self, plan: &FlushPlan, planned: Time) -> Result<(), Refusal> {
         let settings = &self.settings;
-        let bytes = asked(plan).ok_or(Refusal::BadPlan)?;
+        let bytes = planned_bytes(plan).ok_or(Refusal::BadPlan)?;
         if self.now.since(planned) > STALE {
             return Err(Refusal::Stale);
         }
@@ -403,7 +403,7 @@ impl Gate {
     }
 
     fn grant(&mut self, plan: &FlushPlan) {
-        let bytes = asked(plan).expect("it was checked");
+        let bytes = planned_bytes(plan).expect("it was checked");
         self.budget.spend(bytes, self.now);
         self.credit.spend(plan.toward, length(plan), self.now);
         if let Reason::TopUp { .. } = plan.reason {
@@ -488,7 +488,7 @@ impl Watchman {
 }
 
 /// Bytes that a plan is charged with; `None` for what is no burst of IP packets.
-fn asked(plan: &FlushPlan) -> Option<u64> {
+fn planned_bytes(plan: &FlushPlan) -> Option<u64> {
     // 48 bytes are an IPv6 and a UDP header.
     let sound = plan.packets > 0 && (48..=65_535).contains(&plan.size.get());
     sound.then(|| u64::from(plan.packets) * plan.size.get().max(LEAST_CHARGE))

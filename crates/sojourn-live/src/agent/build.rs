@@ -158,7 +158,7 @@ impl Sockets {
         match &step.action {
             Action::Netlink(message) => {
                 let message = numbered(message, INDEX_OF_ROUTE, device)?;
-                let socket = kept(&mut self.route, &step.host, Netlink::route)?;
+                let socket = cached(&mut self.route, &step.host, Netlink::route)?;
                 socket.request(message).doing(String::new)?;
             }
             Action::Genetlink(family, message) => self.generic(&step.host, family, message, device)?,
@@ -166,7 +166,7 @@ impl Sockets {
                 let (host, mut tries) = (&step.host, 0);
                 loop {
                     self.generic(host, "nl80211", message, device)?;
-                    let route = kept(&mut self.route, host, Netlink::route)?;
+                    let route = cached(&mut self.route, host, Netlink::route)?;
                     match programs::carrier(name, route, JOINED_AFTER) {
                         Err(e) if tries + 1 == JOIN_TRIES => return Err(e),
                         Err(_) => tries += 1,
@@ -175,7 +175,7 @@ impl Sockets {
                 }
             }
             Action::Carrier(name) => {
-                let route = kept(&mut self.route, &step.host, Netlink::route)?;
+                let route = cached(&mut self.route, &step.host, Netlink::route)?;
                 if let Err(e) = programs::carrier(name, route, CARRIER_AFTER) {
                     return Err(self.programs.last_words().map_or(e, AgentError::Plan));
                 }
@@ -206,7 +206,7 @@ impl Sockets {
 
     /// Sends a message of a generic family.
     fn generic(&mut self, host: &str, family: &str, message: &[u8], device: Option<u32>) -> Result<(), AgentError> {
-        let socket = kept(&mut self.generic, host, Netlink::generic)?;
+        let socket = cached(&mut self.generic, host, Netlink::generic)?;
         let id = self.families.id(family, socket)?;
         let mut message = numbered(message, INDEX_OF_GENERIC, device)?;
         message[4..6].copy_from_slice(&id.to_ne_bytes());
@@ -245,7 +245,7 @@ fn numbered(message: &[u8], at: usize, device: Option<u32>) -> Result<Vec<u8>, A
 }
 
 /// The socket of a host, opened when it is first asked for.
-fn kept<'a>(
+fn cached<'a>(
     sockets: &'a mut BTreeMap<String, Netlink>,
     host: &str,
     open: impl Fn() -> std::io::Result<Netlink>,

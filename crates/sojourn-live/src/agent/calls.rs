@@ -62,12 +62,12 @@ const SECOND: i64 = 1_000_000_000;
 struct Called {
     format: &'static str,
     kernel: Kernel,
-    sequences: Vec<Seen>,
+    sequences: Vec<PlayedSequence>,
 }
 
 /// What was seen of a sequence. Times are those of the monotonic clock, as disciplines read it.
 #[derive(Debug, Serialize)]
-struct Seen {
+struct PlayedSequence {
     /// When the packets of each instant were offered.
     offered_ns: Vec<i64>,
     /// What left: when, its identification, its type of service.
@@ -145,7 +145,7 @@ impl Bench {
     }
 
     /// Sets a discipline up, offers it the packets, and takes it away.
-    fn play(&mut self, sequence: &Sequence) -> Result<Seen, AgentError> {
+    fn play(&mut self, sequence: &Sequence) -> Result<PlayedSequence, AgentError> {
         carry_out(&mut self.requests, &sequence.setup)?;
         let begin = now(ClockId::Monotonic) + LEAD_NS;
         let mut offered_ns = Vec::with_capacity(sequence.offers.len());
@@ -172,7 +172,7 @@ impl Bench {
             now(ClockId::Monotonic) - begin,
         )?;
         self.take_away()?;
-        Ok(Seen {
+        Ok(PlayedSequence {
             offered_ns,
             left: self.left()?,
             kind,

@@ -191,7 +191,7 @@ fn flag(signals: &[i32]) -> Result<Arc<AtomicBool>, Failure> {
 
 /// The outer of the two processes: it starts the one that does the work, and ends what that may leave.
 fn guard(a: &Arguments) -> Result<u8, Failure> {
-    Asked::read(a).map_err(Failure::input)?;
+    Request::read(a).map_err(Failure::input)?;
     if let Some(path) = &a.json {
         output::check("--json", path, a.force).map_err(Failure::input)?;
     }
@@ -220,14 +220,14 @@ fn number(pid: Pid) -> OsString {
     pid.as_raw_nonzero().to_string().into()
 }
 
-/// What was asked for, read and checked.
-struct Asked {
+/// What is asked for, read and checked.
+struct Request {
     settings: [Settings; 2],
     options: Options,
     floor: Option<Duration>,
 }
 
-impl Asked {
+impl Request {
     fn read(a: &Arguments) -> Result<Self, String> {
         for (field, value, least, most) in [("mtu", a.mtu, 1280, 65_535), ("overhead", a.overhead, 0, 1_000)] {
             if !(least..=most).contains(&value) {
@@ -297,7 +297,7 @@ fn plan_of(host: &str, device: &str, addresses: [&str; 2], mtu: u32) -> EndPlan 
 
 /// The inner of the two processes: it does the work, until it is told to stop or the outer one is gone.
 fn bottleneck(a: &Arguments, keeper: i32, group: i32) -> Result<u8, Failure> {
-    let asked = Asked::read(a).map_err(Failure::input)?;
+    let request = Request::read(a).map_err(Failure::input)?;
     let (stop, at_once) = (flag(&STOP)?, flag(&[kin::AT_ONCE])?);
     let keeper = Parent::of(keeper);
     let group = Pid::from_raw(group).ok_or_else(|| Failure::input("kept-by has the group 0, but must be > 0"))?;
@@ -311,8 +311,8 @@ fn bottleneck(a: &Arguments, keeper: i32, group: i32) -> Result<u8, Failure> {
     }
     let client = End::make(&plan_of("client", "c0", [CLIENT, CLIENT_6], a.mtu)).map_err(Failure::run)?;
     let server = End::make(&plan_of("server", "s0", [SERVER, SERVER_6], a.mtu)).map_err(Failure::run)?;
-    let floor = asked.floor;
-    let handle = start(asked, a.seed, &client, &server).map_err(Failure::run)?;
+    let floor = request.floor;
+    let handle = start(request, a.seed, &client, &server).map_err(Failure::run)?;
     control
         .serve(handle.remote(), Arc::clone(&stop))
         .map_err(Failure::run)?;
@@ -339,15 +339,15 @@ fn bottleneck(a: &Arguments, keeper: i32, group: i32) -> Result<u8, Failure> {
     Ok(status)
 }
 
-fn start(asked: Asked, seed: u64, client: &End, server: &End) -> Result<Handle<()>, AgentError> {
+fn start(request: Request, seed: u64, client: &End, server: &End) -> Result<Handle<()>, AgentError> {
     let failed = |e: &dyn std::fmt::Display| AgentError::Plan(e.to_string());
-    let [up, down] = asked.settings;
+    let [up, down] = request.settings;
     let ways = [
         Way::new(up, seed, "up").map_err(|e| failed(&e))?,
         Way::new(down, seed, "down").map_err(|e| failed(&e))?,
     ];
     let devices = [client.device()?, server.device()?];
-    engine::start(ways, [(), ()], devices, asked.options, monotonic_ns())
+    engine::start(ways, [(), ()], devices, request.options, monotonic_ns())
         .map_err(AgentError::io("cannot start the bottleneck"))
 }
 

@@ -383,7 +383,7 @@ impl<W: Watch> Engine<W> {
             let at = self.at_devices[way];
             Direction::of(
                 &self.ways[way],
-                self.lateness[way].told(),
+                self.lateness[way].punctuality(),
                 [at.not_forwarded, at.not_written],
             )
         };

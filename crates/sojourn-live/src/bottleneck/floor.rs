@@ -48,7 +48,7 @@ impl Floor {
             .thread
             .join()
             .map_err(|_| io::Error::other("the floor's thread panicked"))?;
-        Ok(lateness.told())
+        Ok(lateness.punctuality())
     }
 }
 

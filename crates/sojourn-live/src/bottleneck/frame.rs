@@ -4,7 +4,7 @@
 mod tests;
 
 use etherparse::{Icmpv4Type, Icmpv6Type, LaxNetSlice, LaxSlicedPacket, TransportSlice};
-use sojourn_qdisc::{AckFacts, Packet, band_of_dscp};
+use sojourn_qdisc::{AckFacts, Packet, band_of_dscp, packet_without, priority_of_dscp};
 use sojourn_units::{Bytes, Ecn};
 use std::hash::{DefaultHasher, Hasher};
 use std::net::IpAddr;
@@ -114,6 +114,9 @@ fn updated(checksum: u16, old: u16, new: u16) -> u16 {
 }
 
 impl Packet for Frame {
+    // A router clears what a socket has written.
+    packet_without!(socket);
+
     fn size(&self) -> Bytes {
         Bytes::new(self.bytes.len() as u64 + u64::from(self.overhead))
     }
@@ -162,12 +165,20 @@ impl Packet for Frame {
         }
     }
 
-    /// A router gives IPv6 no priority.
+    /// A router gives IPv6 no priority. Source: Linux `ip6_forward`, which leaves what `ip_forward` writes.
+    fn priority(&self) -> u8 {
+        if self.version() == 4 {
+            priority_of_dscp(self.dscp())
+        } else {
+            0
+        }
+    }
+
     fn band(&self) -> u8 {
         if self.version() == 4 {
             band_of_dscp(self.dscp())
         } else {
-            1
+            band_of_dscp(0)
         }
     }
 }

@@ -40,7 +40,7 @@ impl Lateness {
 
     /// What is told of it.
     #[must_use]
-    pub fn told(&self) -> Punctuality {
+    pub fn punctuality(&self) -> Punctuality {
         let us = |ns: u64| ns as f64 / 1e3;
         Punctuality {
             packets: self.0.len(),
@@ -62,7 +62,7 @@ mod tests {
         for us in 1..=1000 {
             lateness.add(Duration::from_micros(us));
         }
-        let told = lateness.told();
+        let told = lateness.punctuality();
         assert_eq!(told.packets, 1000);
         for (found, wanted) in [(told.p50_us, 500.0), (told.p99_us, 990.0), (told.max_us, 1000.0)] {
             assert!((found - wanted).abs() <= wanted * 1e-3, "{found} is not {wanted}");
@@ -71,7 +71,7 @@ mod tests {
 
     #[test]
     fn nothing_left_is_no_lateness() {
-        let told = Lateness::default().told();
+        let told = Lateness::default().punctuality();
         assert_eq!((told.packets, told.max_us.to_bits()), (0, 0));
     }
 }

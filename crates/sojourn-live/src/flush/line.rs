@@ -192,17 +192,18 @@ pub struct FlushLine {
 struct RuleLine {
     rule: &'static str,
     #[serde(skip_serializing_if = "Option::is_none")]
-    asked: Option<u64>,
+    #[serde(rename = "asked")]
+    wanted: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     most: Option<u64>,
 }
 
 impl From<Refusal> for RuleLine {
     fn from(refusal: Refusal) -> Self {
-        let (asked, most) = refusal.numbers().unzip();
+        let (wanted, most) = refusal.numbers().unzip();
         Self {
             rule: refusal.name(),
-            asked,
+            wanted,
             most,
         }
     }

@@ -21,7 +21,7 @@ pub enum ReadError {
 pub struct Lines<W> {
     out: W,
     error: Option<io::Error>,
-    told: bool,
+    reported: bool,
 }
 
 impl<W: Write> Lines<W> {
@@ -30,7 +30,7 @@ impl<W: Write> Lines<W> {
         Self {
             out,
             error: None,
-            told: false,
+            reported: false,
         }
     }
 
@@ -51,8 +51,8 @@ impl<W: Write> Lines<W> {
             self.error = self.out.flush().err();
         }
         match &self.error {
-            Some(error) if !self.told => {
-                self.told = true;
+            Some(error) if !self.reported => {
+                self.reported = true;
                 Err(io::Error::new(error.kind(), error.to_string()))
             }
             _ => Ok(()),
@@ -64,7 +64,7 @@ impl<W: Write> Lines<W> {
     /// # Errors
     /// The first error of writing.
     pub fn finish(&mut self) -> io::Result<()> {
-        self.told = false;
+        self.reported = false;
         self.flush()
     }
 }

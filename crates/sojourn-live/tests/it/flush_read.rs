@@ -124,12 +124,12 @@ fn an_active_configuration_is_judged_as_live_and_its_budget_kept() {
 
 /// Frames handed over one by one, as a network interface does, and whatever comes out.
 #[derive(Default)]
-struct Kept {
+struct Collected {
     lines: Vec<u8>,
     bursts: Vec<Burst>,
 }
 
-impl World for Kept {
+impl World for Collected {
     fn line(&mut self, line: &Line) {
         serde_json::to_writer(&mut self.lines, line).expect("memory");
         self.lines.push(b'\n');
@@ -157,23 +157,29 @@ fn a_file_gives_byte_for_byte_what_the_same_frames_give_live() {
             detail: Detail::All,
         })
         .expect("presets are sound");
-        let mut kept = Kept::default();
+        let mut collected = Collected::default();
         let mut wakes = 0;
         for (n, frame) in Synthetic::new(2).take(FRAMES).enumerate() {
             // A daemon wakes up for what falls due, in time or too late: the file does not tell.
             while n % 3 > 0
                 && let Some(due) = pipeline.due_ns().filter(|due| *due < frame.at_ns)
             {
-                pipeline.wake(if n % 3 == 1 { due } else { frame.at_ns - 1 }, &mut kept);
+                pipeline.wake(if n % 3 == 1 { due } else { frame.at_ns - 1 }, &mut collected);
                 wakes += 1;
             }
-            pipeline.frame(LinkType::Ethernet, frame.at_ns, frame.wire, &frame.bytes, &mut kept);
+            pipeline.frame(
+                LinkType::Ethernet,
+                frame.at_ns,
+                frame.wire,
+                &frame.bytes,
+                &mut collected,
+            );
         }
-        pipeline.finish(&mut kept);
+        pipeline.finish(&mut collected);
         assert_eq!(pipeline.overtaken(), 0);
         assert!(name != "adaptive" || wakes > 5, "{name}: it woke up {wakes} times");
-        serde_json::to_writer(&mut kept.lines, &pipeline.summary()).expect("memory");
-        kept.lines.push(b'\n');
+        serde_json::to_writer(&mut collected.lines, &pipeline.summary()).expect("memory");
+        collected.lines.push(b'\n');
         let arguments = [
             "--read",
             "-",
@@ -186,9 +192,9 @@ fn a_file_gives_byte_for_byte_what_the_same_frames_give_live() {
             "all",
         ];
         let output = sojournd(&arguments, &capture(FRAMES));
-        assert!(output.stdout == kept.lines, "{name}: the decisions differ");
-        assert_eq!(kept.bursts.len() as u64, pipeline.summary().allowed);
-        assert!(!kept.bursts.is_empty(), "{name}: nothing was decided");
+        assert!(output.stdout == collected.lines, "{name}: the decisions differ");
+        assert_eq!(collected.bursts.len() as u64, pipeline.summary().allowed);
+        assert!(!collected.bursts.is_empty(), "{name}: nothing was decided");
     }
 }
 
@@ -279,12 +285,12 @@ fn what_cannot_be_used_is_one_sentence_and_status_2() {
         "{told}"
     );
     assert_eq!(status, 2);
-    let kept = scratch("kept.jsonl");
-    std::fs::write(&kept, "mine").expect("a file");
-    let (told, status) = refusal(&["--read", "-", "--decisions", kept.to_str().expect("text")]);
+    let collected = scratch("collected.jsonl");
+    std::fs::write(&collected, "mine").expect("a file");
+    let (told, status) = refusal(&["--read", "-", "--decisions", collected.to_str().expect("text")]);
     assert!(
         told.ends_with("but must be a new file (or give --force)\n") && status == 2,
         "{told}"
     );
-    assert_eq!(std::fs::read(&kept).expect("it is there"), b"mine");
+    assert_eq!(std::fs::read(&collected).expect("it is there"), b"mine");
 }

@@ -159,7 +159,7 @@ fn a_capture_is_read_without_any_rights() {
     assert!(child.wait().expect("it was there").success());
 }
 
-fn said(output: &Output) -> String {
+fn stderr_of(output: &Output) -> String {
     String::from_utf8_lossy(&output.stderr).into_owned()
 }
 
@@ -174,7 +174,7 @@ fn where_there_is_nobody_else_root_must_be_named() {
     assert_eq!(done.status.code(), Some(1));
     let sentence = "sojournd: root gives up its identity, but this user namespace has no other: name --user root to remain \
                     root\n";
-    assert_eq!(said(&done), sentence);
+    assert_eq!(stderr_of(&done), sentence);
 }
 
 /// Has the kernel refuse a filter of system calls to this thread and all that it starts, as one without seccomp
@@ -202,7 +202,7 @@ fn without_seccomp_it_runs_only_if_that_is_said() {
     });
     let (refused, status) = both.join().expect("no panic");
     assert_eq!(refused.status.code(), Some(1));
-    let words = said(&refused);
+    let words = stderr_of(&refused);
     let last = words.lines().last().unwrap_or_default();
     assert!(
         last.starts_with("sojournd: system calls cannot be confined by seccomp ("),

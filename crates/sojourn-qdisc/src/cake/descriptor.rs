@@ -1,7 +1,7 @@
 //! `cake` as `tc` knows it. Source: tc-cake(8), and the messages that iproute2 6.1 sends; ranges are those of the
 //! kernel's own checks.
 //!
-//! The words of `tc` are one table for the simulator and for kernels. The canonical text has those that were given, and
+//! The words of `tc` are one table for the simulator and for kernels. The canonical text has those that were words, and
 //! a kernel is told these: it has defaults of its own for the others.
 
 use super::params::{CakeAckFilter, CakeFlowMode, CakeLinkLayer, CakeParams, CakeTins};
@@ -63,7 +63,7 @@ const OF_KERNELS: &[(&str, &str, &str)] = &[
 /// `cake` as written, and what it comes to.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct CakeSpec {
-    given: KernelOnly,
+    words: KernelOnly,
     pub(super) params: CakeParams,
 }
 
@@ -102,9 +102,9 @@ impl CakeParams {
 }
 
 impl CakeSpec {
-    /// What was given, if the simulator has it all.
-    fn of(given: KernelOnly) -> Result<Self, SpecError> {
-        let options = given.options();
+    /// What was words, if the simulator has it all.
+    fn of(words: KernelOnly) -> Result<Self, SpecError> {
+        let options = words.options();
         for &(option, field, needs) in OF_KERNELS {
             if number(&options, option) != 0 {
                 return Err(SpecError::WordOfKernel { field, needs });
@@ -112,7 +112,7 @@ impl CakeSpec {
         }
         let params = CakeParams::of(&options);
         params.validate()?;
-        Ok(Self { given, params })
+        Ok(Self { words, params })
     }
 }
 
@@ -124,12 +124,12 @@ impl Model for CakeSpec {
         table: &TABLE,
         help: HELP,
         read: Self::of,
-        given: |spec| &spec.given,
+        words: |spec| &spec.words,
     });
 
     fn defaults() -> Self {
-        let given = KernelOnly::parse(&TABLE, &[]).and_then(Self::of);
-        given.expect("no word is wrong where there is none")
+        let words = KernelOnly::parse(&TABLE, &[]).and_then(Self::of);
+        words.expect("no word is wrong where there is none")
     }
     fn finish(&mut self) -> Result<(), ParamError> {
         self.params.validate()

@@ -1,7 +1,7 @@
 use super::cobalt::{Cobalt, CobaltParams};
 use super::*;
 use crate::testing::{Bench, TestPacket, bench};
-use crate::{Discipline, Dropped, QdiscSpec};
+use crate::{Discipline, Dropped, QdiscSpec, band_of_dscp, packet_without, priority_of_dscp};
 use sojourn_units::Duration;
 
 /// A packet of a conversation between two hosts.
@@ -16,6 +16,8 @@ struct Between {
 }
 
 impl Packet for Between {
+    packet_without!(ecn, ack, socket);
+
     fn size(&self) -> Bytes {
         Bytes::new(self.size)
     }
@@ -30,6 +32,15 @@ impl Packet for Between {
     }
     fn dscp(&self) -> u8 {
         self.dscp
+    }
+    fn set_dscp(&mut self, dscp: u8) {
+        self.dscp = dscp;
+    }
+    fn band(&self) -> u8 {
+        band_of_dscp(self.dscp)
+    }
+    fn priority(&self) -> u8 {
+        priority_of_dscp(self.dscp)
     }
 }
 

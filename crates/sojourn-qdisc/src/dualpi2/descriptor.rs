@@ -4,9 +4,9 @@ use super::params::{KIND, gain_in_hz};
 use super::{DualPi2, DualPi2Params, StepThreshold};
 use crate::descriptor::{Counters, Descriptor, DropCounters};
 use crate::footprint::Footprint;
-use crate::grammar::given::Given;
 use crate::grammar::measures::{Flag, Measure, Number, PlainOctets, PlainPackets, Real, Time, Unit, Value, signed};
 use crate::grammar::model::{CHECKED, Model, Plain};
+use crate::grammar::raw_value::RawValue;
 use crate::grammar::words::{Word, words};
 use crate::netlink::Form::{Probability32, S32, U32};
 use crate::netlink::{Layout, Named, OptionValue, Options, Row, number, push, rows, word};
@@ -248,16 +248,16 @@ impl Unit for Step {
 }
 
 impl Measure<StepThreshold> for Step {
-    fn read(given: &Given<'_>) -> Result<StepThreshold, ParamError> {
-        let value = given.value();
+    fn read(raw: &RawValue<'_>) -> Result<StepThreshold, ParamError> {
+        let value = raw.value();
         let digits = ["packets", "packet", "pkts", "pkt", "p"]
             .iter()
             .find_map(|unit| value.strip_suffix(unit));
         match digits {
-            Some(digits) => Given::new(KIND, "step_thresh", digits)
+            Some(digits) => RawValue::new(KIND, "step_thresh", digits)
                 .count(10)
                 .map(StepThreshold::Packets),
-            None => given.duration().map(StepThreshold::Time),
+            None => raw.duration().map(StepThreshold::Time),
         }
     }
     fn value(field: &StepThreshold) -> Option<Value> {
@@ -276,8 +276,8 @@ impl Unit for Percent {
 }
 
 impl Measure<u32> for Percent {
-    fn read(given: &Given<'_>) -> Result<u32, ParamError> {
-        Ok((given.percent()? * 100.0).round_ties_even() as u32)
+    fn read(raw: &RawValue<'_>) -> Result<u32, ParamError> {
+        Ok((raw.percent()? * 100.0).round_ties_even() as u32)
     }
     fn value(field: &u32) -> Option<Value> {
         Some(Value::Percent(*field))

@@ -4,10 +4,10 @@
 use super::{Fq, FqParams, FqVariant};
 use crate::descriptor::{Counters, Descriptor};
 use crate::footprint::Footprint;
-use crate::grammar::given::Given;
 use crate::grammar::measures::{Flag, Measure, Nanos, Number, Octets, Packets, Several, Speed, Time, Value};
 use crate::grammar::model::{CHECKED, Model, Plain, Variant};
 use crate::grammar::numbers::Numbers;
+use crate::grammar::raw_value::RawValue;
 use crate::grammar::words::{Ignored, Unmodelled, Word, words};
 use crate::netlink::Form::{Log, Priomap, Rate32, U8, U32, U64, Words};
 use crate::netlink::{Layout, Row, rows};
@@ -84,10 +84,10 @@ impl Plain for FqParams {
 }
 
 impl<const N: usize> Measure<[u32; N]> for Several {
-    fn read(given: &Given<'_>) -> Result<[u32; N], ParamError> {
-        let numbers = given.numbers()?;
+    fn read(raw: &RawValue<'_>) -> Result<[u32; N], ParamError> {
+        let numbers = raw.numbers()?;
         let exactly = numbers.as_slice().try_into();
-        exactly.map_err(|_| given.error(format!("{N} numbers")))
+        exactly.map_err(|_| raw.error(format!("{N} numbers")))
     }
     fn value(field: &[u32; N]) -> Option<Value> {
         Some(Value::Numbers(Numbers::default().filled(N, |place| field[place])))

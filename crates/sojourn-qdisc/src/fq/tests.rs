@@ -1,6 +1,6 @@
 use super::{Fq, FqParams};
 use crate::testing::{TestPacket, bench, ms};
-use crate::{Packet, Qdisc as _};
+use crate::{Packet, Qdisc as _, packet_without};
 use sojourn_units::{Bytes, Duration, Rate, Time};
 
 /// A packet of a socket.
@@ -8,6 +8,8 @@ use sojourn_units::{Bytes, Duration, Rate, Time};
 struct Paced(TestPacket, Rate);
 
 impl Packet for Paced {
+    packet_without!(ecn, dscp, hosts, ack);
+
     fn size(&self) -> Bytes {
         self.0.size()
     }
@@ -16,6 +18,9 @@ impl Packet for Paced {
     }
     fn pacing_rate(&self) -> Option<Rate> {
         Some(self.1)
+    }
+    fn not_before(&self) -> Option<Time> {
+        None
     }
 }
 

@@ -1,8 +1,8 @@
 //! What there is: every kind and its parameters, for lists and help.
 
-use super::given::FLAG;
 use super::kernel_words::KernelTable;
 use super::model::Model;
+use super::raw_value::FLAG;
 
 /// A kind of discipline.
 #[derive(Clone, Debug, PartialEq, Eq)]

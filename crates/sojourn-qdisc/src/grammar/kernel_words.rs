@@ -5,8 +5,8 @@
 //! left to the kernel.
 
 use super::error::SpecError;
-use super::given::Given;
 use super::measures::{Speed, Unit, Value, signed};
+use super::raw_value::RawValue;
 use crate::ParamError;
 use crate::descriptor::Descriptor;
 use crate::netlink::{OptionValue, Options};
@@ -181,7 +181,7 @@ impl KernelOnly {
             })?,
             None => "",
         };
-        let (mut text, mut value) = read(&Given::new(table.about.kind, word.name, given), word)?;
+        let (mut text, mut value) = read(&RawValue::new(table.about.kind, word.name, given), word)?;
         let there = self.items.iter().position(|item| item.option == word.option);
         if let (true, Some(there), OptionValue::Number(n)) = (more, there, &value)
             && let OptionValue::Number(before) = self.items[there].value
@@ -240,31 +240,31 @@ fn within(kind: &str, field: &str, n: i64, shown: &str, low: i64, high: i64) -> 
 }
 
 /// The canonical words and the value of an option.
-fn read(given: &Given<'_>, word: &KernelWord) -> Result<(String, OptionValue), ParamError> {
+fn read(raw: &RawValue<'_>, word: &KernelWord) -> Result<(String, OptionValue), ParamError> {
     let name = word.name;
-    let in_range = |n: i64, low, high| within(given.kind(), name, n, given.value(), low, high);
+    let in_range = |n: i64, low, high| within(raw.kind(), name, n, raw.value(), low, high);
     let number = |shown: String, n: i64| (format!("{name} {shown}"), OptionValue::Number(n));
     Ok(match word.takes {
         Takes::Count(low, high) => {
-            let n = given.signed(10)?;
+            let n = raw.signed(10)?;
             number(n.to_string(), in_range(n, low, high)?)
         }
         Takes::Mask => {
-            let n = given.count(0)?;
+            let n = raw.count(0)?;
             number(n.to_string(), n.into())
         }
         Takes::Micros(low, high) => {
-            let time = given.duration()?;
+            let time = raw.duration()?;
             let us = in_range(signed(time.as_nanos() / 1000), low, high)?;
             number(Value::Time(time).to_string(), us)
         }
         Takes::Bytes(low, high) => {
-            let size = given.bytes()?.get();
+            let size = raw.bytes()?.get();
             number(size.to_string(), in_range(signed(size), low, high)?)
         }
-        Takes::Rate if Speed::is_zero(given.value()) => ("unlimited".to_owned(), OptionValue::Number(0)),
+        Takes::Rate if Speed::is_zero(raw.value()) => ("unlimited".to_owned(), OptionValue::Number(0)),
         Takes::Rate => {
-            let rate = given.rate()?;
+            let rate = raw.rate()?;
             number(Value::Rate(rate).to_string(), signed(rate.as_bps()))
         }
         Takes::Is(n) => (name.to_owned(), OptionValue::Number(n)),

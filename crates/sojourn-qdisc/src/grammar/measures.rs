@@ -1,7 +1,7 @@
 //! What a word's value measures: how it is read into a field, written, and told to a kernel.
 
-use super::given::{FLAG, Given, NUMBERS};
 use super::numbers::Numbers;
+use super::raw_value::{FLAG, NUMBERS, RawValue};
 use crate::ParamError;
 use crate::netlink::{Named, OptionValue};
 use crate::param::LONGEST;
@@ -131,14 +131,14 @@ pub(crate) trait Unit {
 
 /// How a measure lies in a field of type `F`.
 pub(crate) trait Measure<F>: Unit {
-    fn read(given: &Given<'_>) -> Result<F, ParamError>;
+    fn read(raw: &RawValue<'_>) -> Result<F, ParamError>;
     fn value(field: &F) -> Option<Value>;
 }
 
 /// A field that need not be set.
 impl<F, M: Measure<F>> Measure<Option<F>> for M {
-    fn read(given: &Given<'_>) -> Result<Option<F>, ParamError> {
-        M::read(given).map(Some)
+    fn read(raw: &RawValue<'_>) -> Result<Option<F>, ParamError> {
+        M::read(raw).map(Some)
     }
     fn value(field: &Option<F>) -> Option<Value> {
         field.as_ref().and_then(M::value)
@@ -157,9 +157,9 @@ macro_rules! measures {
             })?
         }
         impl Measure<$field> for $name {
-            fn read(given: &Given<'_>) -> Result<$field, ParamError> {
-                let read: fn(&Given<'_>) -> Result<$field, ParamError> = $read;
-                read(given)
+            fn read(raw: &RawValue<'_>) -> Result<$field, ParamError> {
+                let read: fn(&RawValue<'_>) -> Result<$field, ParamError> = $read;
+                read(raw)
             }
             fn value(field: &$field) -> Option<Value> {
                 Some($value(*field))
@@ -231,8 +231,8 @@ impl<const MOST: u32> Unit for SizeTo<MOST> {
 }
 
 impl<const MOST: u32> Measure<u32> for SizeTo<MOST> {
-    fn read(given: &Given<'_>) -> Result<u32, ParamError> {
-        u32::try_from(given.bytes()?.get()).map_err(|_| given.error(format!("<= {MOST}")))
+    fn read(raw: &RawValue<'_>) -> Result<u32, ParamError> {
+        u32::try_from(raw.bytes()?.get()).map_err(|_| raw.error(format!("<= {MOST}")))
     }
     fn value(field: &u32) -> Option<Value> {
         Some(Value::Bytes(Bytes::new(u64::from(*field))))

@@ -4,10 +4,10 @@
 
 pub(crate) mod catalogue;
 pub(crate) mod error;
-pub(crate) mod given;
 pub(crate) mod kernel_words;
 pub(crate) mod measures;
 pub(crate) mod model;
 pub(crate) mod numbers;
+pub(crate) mod raw_value;
 pub(crate) mod reading;
 pub(crate) mod words;

@@ -20,7 +20,7 @@ pub(crate) struct Tabled<T: 'static> {
     /// What the words come to.
     pub(crate) read: fn(KernelOnly) -> Result<T, SpecError>,
     /// The words that were given.
-    pub(crate) given: fn(&T) -> &KernelOnly,
+    pub(crate) words: fn(&T) -> &KernelOnly,
 }
 
 /// A kind of discipline that is modelled here: its parameters are `Self`, as `tc` takes them.
@@ -52,7 +52,7 @@ pub(crate) trait Model: Clone + Sized + 'static {
     /// What a kernel is told: every word, or of a table those that were given.
     fn kernel(&self) -> Result<Vec<Named>, ParamError> {
         if let Some(tabled) = Self::TABLED {
-            return Ok((tabled.given)(self).options().into_iter().collect());
+            return Ok((tabled.words)(self).options().into_iter().collect());
         }
         table::<Self>().for_kernel(self)
     }

@@ -47,7 +47,7 @@ fn starting_point<T: Model>(words: &[&str]) -> Result<T, SpecError> {
 /// The canonical text.
 pub(crate) fn show_words<T: Model>(value: &T) -> String {
     if let Some(tabled) = T::TABLED {
-        return (tabled.given)(value).to_string();
+        return (tabled.words)(value).to_string();
     }
     let mut text = T::ABOUT.kind.to_owned();
     table::<T>().write(value, &mut text);

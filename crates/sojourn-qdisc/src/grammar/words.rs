@@ -1,8 +1,8 @@
 //! A table of words: what stands behind the name of a kind or of a class, read into fields, and written.
 
 use super::error::SpecError;
-use super::given::{FLAG, Given, NUMBERS};
 use super::measures::Value;
+use super::raw_value::{FLAG, NUMBERS, RawValue};
 use crate::ParamError;
 use crate::netlink::Named;
 
@@ -10,10 +10,10 @@ use crate::netlink::Named;
 pub(crate) struct Word<T: 'static> {
     /// For a value: the canonical name, then other names `tc` knows. For a flag: what it may say.
     pub(crate) names: &'static [&'static str],
-    /// Of its value, or [`FLAG`](super::given::FLAG).
+    /// Of its value, or [`FLAG`](super::raw_value::FLAG).
     pub(crate) unit: &'static str,
     pub(crate) help: &'static str,
-    pub(crate) set: fn(&mut T, &Given<'_>) -> Result<(), ParamError>,
+    pub(crate) set: fn(&mut T, &RawValue<'_>) -> Result<(), ParamError>,
     /// What it is set to; `None` if to nothing.
     pub(crate) get: fn(&T) -> Option<Value>,
     /// Whether the canonical text has it, if it is set.
@@ -38,7 +38,7 @@ pub(crate) enum Habit {
 }
 
 /// A word that is read, and says nothing here.
-pub(crate) type Ignored = (&'static str, fn(&Given<'_>) -> Result<(), ParamError>);
+pub(crate) type Ignored = (&'static str, fn(&RawValue<'_>) -> Result<(), ParamError>);
 
 /// Words that `tc` knows and no model here: the words, what they ask for, and what does it instead, if anything. The
 /// empty word stands for a number where a word should be.
@@ -102,7 +102,7 @@ impl<T: Clone> Table<T> {
             }
             if let Some((name, check)) = self.ignored.iter().find(|(known, _)| *known == name) {
                 let given = rest.next().ok_or_else(|| self.no_value(name, "value"))?;
-                check(&Given::new(self.kind, name, given))?;
+                check(&RawValue::new(self.kind, name, given))?;
                 continue;
             }
             let at = self.find(name)?;
@@ -131,7 +131,7 @@ impl<T: Clone> Table<T> {
                 seen[at] = false;
                 continue;
             }
-            let given = Given {
+            let given = RawValue {
                 kind: self.kind,
                 field: word.names[0],
                 name,

@@ -3,9 +3,9 @@
 use super::rate::{Layer, SendTime, TICK_NS, bytes_per_second, default_burst, ticks};
 use crate::ParamError;
 use crate::grammar::error::SpecError;
-use crate::grammar::given::Given;
 use crate::grammar::measures::{CellSize, Measure, Plain, Short, Speed, Unit, Value, signed};
 use crate::grammar::model::CHECKED;
+use crate::grammar::raw_value::RawValue;
 use crate::grammar::words::{Table, words};
 use crate::netlink::{Named, OptionValue, Options, number, push, word};
 use crate::param::in_range;
@@ -46,14 +46,14 @@ impl Unit for LayerWord {
 }
 
 impl Measure<Layer> for LayerWord {
-    fn read(given: &Given<'_>) -> Result<Layer, ParamError> {
+    fn read(raw: &RawValue<'_>) -> Result<Layer, ParamError> {
         let names = [("ethernet", Layer::Ethernet), ("atm", Layer::Atm), ("adsl", Layer::Atm)];
         let found = names
             .iter()
-            .find(|(name, _)| !given.value().is_empty() && name.starts_with(given.value()));
+            .find(|(name, _)| !raw.value().is_empty() && name.starts_with(raw.value()));
         found
             .map(|&(_, layer)| layer)
-            .ok_or_else(|| given.error("ethernet, atm or adsl"))
+            .ok_or_else(|| raw.error("ethernet, atm or adsl"))
     }
     fn value(field: &Layer) -> Option<Value> {
         Some(Value::Word(match field {

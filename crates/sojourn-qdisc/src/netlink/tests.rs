@@ -2,7 +2,7 @@ use super::*;
 use crate::{Discipline, descriptors};
 
 /// A text of each kind that says all its words.
-fn said(kind: &str) -> String {
+fn counters_of(kind: &str) -> String {
     let words = match kind {
         "red" => "limit 400000 avpkt 1000 ecn",
         "tbf" => "rate 40gbit burst 64kb limit 1mb",
@@ -40,7 +40,7 @@ fn encoded(text: &str) -> NetlinkOptions {
 #[test]
 fn every_option_of_every_kind_has_its_place() {
     for about in descriptors() {
-        let text = said(about.kind);
+        let text = counters_of(about.kind);
         let found = encoded(&text);
         assert_eq!(found.payload.is_none(), about.kind == "pfifo_fast", "{text}");
         if let Layout::Attributes(table) = about.layout {
@@ -113,7 +113,7 @@ fn lists_have_as_many_numbers_as_their_place() {
 /// As `tc qdisc add dev lo root tbf rate 40gbit burst 64kb limit 1mb` fills the words that are used here.
 #[test]
 fn tbf_is_a_structure_and_what_does_not_fit_there() {
-    let found = encoded(&said("tbf"));
+    let found = encoded(&counters_of("tbf"));
     let payload = found.payload.unwrap();
     assert!(!found.nested);
     assert_eq!(payload[..4], [40, 0, 1, 0]);

@@ -3,9 +3,9 @@
 use super::{MAX_FLOWS, SFQ_MAX_DEPTH, Sfq, SfqParams, SfqVariant};
 use crate::descriptor::Descriptor;
 use crate::footprint::Footprint;
-use crate::grammar::given::Given;
 use crate::grammar::measures::{Flag, Measure, Number, Packets, Seconds, SizeTo, Unit, Value};
 use crate::grammar::model::{CHECKED, Model, Plain, Variant};
+use crate::grammar::raw_value::RawValue;
 use crate::grammar::words::{Unmodelled, Word, words};
 use crate::netlink::Layout;
 use crate::param::in_range;
@@ -34,8 +34,8 @@ impl Unit for AtLeastTwo {
 }
 
 impl Measure<u32> for AtLeastTwo {
-    fn read(given: &Given<'_>) -> Result<u32, ParamError> {
-        let limit = given.count(0)?;
+    fn read(raw: &RawValue<'_>) -> Result<u32, ParamError> {
+        let limit = raw.count(0)?;
         in_range("sfq", "limit", limit.into(), LEAST.into(), u32::MAX.into())?;
         Ok(limit)
     }

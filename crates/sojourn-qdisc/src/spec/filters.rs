@@ -15,7 +15,7 @@ use crate::ParamError;
 use crate::classful::names::{Handle, code_point};
 use crate::classful::{Classes, Filter, FilterPlace};
 use crate::grammar::error::SpecError;
-use crate::grammar::given::Given;
+use crate::grammar::raw_value::RawValue;
 use crate::param::in_range;
 use sojourn_units::tc;
 
@@ -61,7 +61,7 @@ pub(super) fn read(
     let classes = classes_of(root, "filter.parent", parent)?;
     let kind = words.first().copied().unwrap_or_default();
     let priority = match place.priority {
-        Some(text) => Given::new("filter", "prio", text).count(0)?,
+        Some(text) => RawValue::new("filter", "prio", text).count(0)?,
         None => 0,
     };
     in_range("filter", "prio", priority.into(), 0, u16::MAX.into())?;

@@ -25,8 +25,8 @@ use crate::ParamError;
 use crate::classful::Classes;
 use crate::classful::names::Handle;
 use crate::grammar::error::SpecError;
-use crate::grammar::given::Given;
 use crate::grammar::measures::Measure;
+use crate::grammar::raw_value::RawValue;
 use crate::htb::{Layer, LayerWord};
 use crate::tbf::Framing;
 use sojourn_units::Rate;
@@ -212,13 +212,13 @@ fn stab<'a, 'b>(mut words: &'b [&'a str]) -> Result<(Framing, &'b [&'a str]), Sp
         rest @ ..,
     ] = words
     {
-        let given = Given::new("stab", "size", value);
+        let raw = RawValue::new("stab", "size", value);
         match *key {
-            "mpu" => framing.least = given.count(10)?,
-            "overhead" => framing.overhead = given.count(10)?,
-            "linklayer" => framing.layer = <LayerWord as Measure<Layer>>::read(&given)?,
+            "mpu" => framing.least = raw.count(10)?,
+            "overhead" => framing.overhead = raw.count(10)?,
+            "linklayer" => framing.layer = <LayerWord as Measure<Layer>>::read(&raw)?,
             // They say how fine the table is.
-            _ => given.count(10).map(|_| ())?,
+            _ => raw.count(10).map(|_| ())?,
         }
         words = rest;
     }

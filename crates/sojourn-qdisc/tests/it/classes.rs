@@ -2,7 +2,10 @@
 //! that a kernel gets.
 
 use proptest::prelude::*;
-use sojourn_qdisc::{Admission, AnyQdisc, KernelMessage, Packet, Qdisc, QdiscSpec, kernel_options};
+use sojourn_qdisc::{
+    Admission, AnyQdisc, KernelMessage, Packet, Qdisc, QdiscSpec, band_of_dscp, kernel_options, packet_without,
+    priority_of_dscp,
+};
 use sojourn_units::{Bytes, Duration, Rate, Time};
 use std::fmt::Write as _;
 
@@ -13,6 +16,8 @@ struct Frame {
 }
 
 impl Packet for Frame {
+    packet_without!(ecn, hosts, ack, socket);
+
     fn size(&self) -> Bytes {
         Bytes::new(self.size)
     }
@@ -21,6 +26,15 @@ impl Packet for Frame {
     }
     fn dscp(&self) -> u8 {
         self.dscp
+    }
+    fn set_dscp(&mut self, dscp: u8) {
+        self.dscp = dscp;
+    }
+    fn band(&self) -> u8 {
+        band_of_dscp(self.dscp)
+    }
+    fn priority(&self) -> u8 {
+        priority_of_dscp(self.dscp)
     }
 }
 

@@ -1,7 +1,9 @@
 //! What holds for every discipline under any sequence of operations.
 
 use proptest::prelude::*;
-use sojourn_qdisc::{AckFacts, Admission, AnyQdisc, Departure, DropReason, Dropped, Packet, Qdisc, QdiscSpec, Tbf};
+use sojourn_qdisc::{
+    AckFacts, Admission, AnyQdisc, Departure, DropReason, Dropped, Packet, Qdisc, QdiscSpec, Tbf, packet_without,
+};
 use sojourn_units::{Bytes, Duration, Ecn, Rate, Time};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -14,6 +16,8 @@ struct TestPacket {
 }
 
 impl Packet for TestPacket {
+    packet_without!(socket);
+
     fn size(&self) -> Bytes {
         Bytes::new(self.size)
     }
@@ -33,6 +37,7 @@ impl Packet for TestPacket {
     fn dscp(&self) -> u8 {
         [46, 0, 8][usize::from(self.band)]
     }
+    fn set_dscp(&mut self, _: u8) {}
     fn source(&self) -> u32 {
         self.flow / 4
     }

@@ -3,7 +3,7 @@
 //! Asked were iproute2 6.1 and 7.1 on Linux 6.1 and 7.3, and their sources; `tests/test_tc.py` asks them again, with
 //! thousands of drawn lines.
 
-use sojourn_qdisc::{Packet, Qdisc, QdiscSpec};
+use sojourn_qdisc::{Packet, Qdisc, QdiscSpec, packet_without};
 use sojourn_units::{Bytes, Time};
 
 /// The text, and what its canonical text has in it.
@@ -292,6 +292,8 @@ fn texts_say_what_tc_makes_of_them() {
 struct Thousand;
 
 impl Packet for Thousand {
+    packet_without!(ecn, dscp, hosts, ack, socket);
+
     fn size(&self) -> Bytes {
         Bytes::new(1000)
     }

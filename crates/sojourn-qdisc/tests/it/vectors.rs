@@ -1,7 +1,7 @@
 //! Drives every discipline through the vectors of `testdata`; the format is described there.
 
 use serde::Deserialize;
-use sojourn_qdisc::{AckFacts, Dropped, Packet, Qdisc, QdiscSpec, priority_of_dscp};
+use sojourn_qdisc::{AckFacts, Dropped, Packet, Qdisc, QdiscSpec, band_of_dscp, priority_of_dscp};
 use sojourn_units::{Bytes, Ecn, Rate, Time};
 use std::collections::BTreeMap;
 use std::fs;
@@ -40,6 +40,9 @@ impl Packet for VectorPacket {
     }
     fn set_dscp(&mut self, dscp: u8) {
         self.dscp = dscp;
+    }
+    fn band(&self) -> u8 {
+        band_of_dscp(self.dscp)
     }
     fn source(&self) -> u32 {
         self.source

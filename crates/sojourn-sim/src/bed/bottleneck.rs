@@ -21,7 +21,7 @@ use super::frames::{FARTHEST_NS, Frames, Passage};
 use super::routes::BedRoutes;
 use crate::meter::Meter;
 use crate::network::RoutePair;
-use crate::packet::{Packet, Seen};
+use crate::packet::{FrameKind, Packet};
 use crate::record::assemble::{DropsByReason, bottleneck};
 use crate::record::numbers::{direction_of, seconds_from, signed_ns};
 use crate::record::{BacklogRecord, BottleneckRecord};
@@ -389,12 +389,14 @@ impl<'a> Replay<'a> {
             Conversation::Web(_) | Conversation::Dns(_) | Conversation::Flush | Conversation::Other => routes.others,
         };
         let kind = match frame.conversation {
-            Conversation::Flow(_) | Conversation::Web(_) | Conversation::Download(_) if frame.data => Seen::Data,
-            Conversation::Flow(_) | Conversation::Web(_) | Conversation::Download(_) if frame.syn => Seen::Syn,
-            Conversation::Flow(_) | Conversation::Web(_) | Conversation::Download(_) => Seen::Ack,
-            Conversation::Probe(_) | Conversation::Dns(_) | Conversation::Flush | Conversation::Other => Seen::Other,
+            Conversation::Flow(_) | Conversation::Web(_) | Conversation::Download(_) if frame.data => FrameKind::Data,
+            Conversation::Flow(_) | Conversation::Web(_) | Conversation::Download(_) if frame.syn => FrameKind::Syn,
+            Conversation::Flow(_) | Conversation::Web(_) | Conversation::Download(_) => FrameKind::Ack,
+            Conversation::Probe(_) | Conversation::Dns(_) | Conversation::Flush | Conversation::Other => {
+                FrameKind::Other
+            }
         };
-        Packet::seen(frame.length, route.0, kind)
+        Packet::observed(frame.length, route.0, kind)
     }
 
     fn run(mut self) -> Meter {

@@ -16,7 +16,7 @@ fn planned(options: BTreeMap<String, OptionValue>) -> BTreeMap<String, OptionPla
     options.collect()
 }
 
-fn told(options: BTreeMap<String, OptionPlan>) -> BTreeMap<String, OptionValue> {
+fn option_values(options: BTreeMap<String, OptionPlan>) -> BTreeMap<String, OptionValue> {
     let options = options.into_iter().map(|(name, value)| {
         let value = match value {
             OptionPlan::Number(n) => OptionValue::Number(n),
@@ -62,11 +62,11 @@ pub fn kernel_options_of(plan: QdiscPlan) -> KernelOptions {
         parent: below.parent,
         id: below.id,
         kind: below.kind,
-        options: told(below.options),
+        options: option_values(below.options),
     });
     KernelOptions {
         kind: plan.kind,
-        options: told(plan.options),
+        options: option_values(plan.options),
         below: below.collect(),
     }
 }

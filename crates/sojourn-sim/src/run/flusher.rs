@@ -2,12 +2,12 @@
 
 use super::{Ends, Paths, conversations};
 use crate::flusher::{FlusherHost, HostSpec, Sight, Socket, Subject, SubjectSeries, Way, way};
+use crate::identity::Identity;
 use crate::network::RoutePair;
 use crate::places::TrafficRoutes;
 use crate::simulator::{SimError, Simulator};
 use crate::tap::hosts::service_port;
 use crate::tap::{Conversation, Protocol, Tap};
-use crate::told::Identity;
 use sojourn_flusher::gate::{GateSettings, Watchman};
 use sojourn_flusher::{Flusher, FlusherParams};
 use sojourn_scenario::{Access, Bursts, Direction, FlusherScenario, Place, Scenario, Transport};

@@ -1,10 +1,10 @@
 //! The ways of all traffic through the network of a scenario: the path with one bottleneck, or a topology.
 
+use crate::identity::Identity;
 use crate::network::{EgressSpec, LinkId, Shaping};
 use crate::places::BottlenecksByEnds;
 use crate::record::PerDirection;
 use crate::simulator::{Destination, SimError, Simulator};
-use crate::told::Identity;
 use crate::topology::{Bottleneck, Dumbbell, DumbbellSpec, NamedLink, Path, Topology, dumbbell};
 use sojourn_qdisc::QdiscSpec;
 use sojourn_scenario::{Access, BottleneckScenario, Directed, Direction, Scenario, TopologyScenario};

@@ -3,9 +3,9 @@
 use super::{Component, Owner, SimError, Simulator};
 use crate::calendar::Slot;
 use crate::flusher::FlusherHost;
+use crate::identity::Identity;
 use crate::network::{LinkId, RoutePair};
 use crate::packet::Packet;
-use crate::told::Identity;
 
 impl Simulator {
     /// The two routes of bursts for the flow called `name`: the way through the bottleneck, and for captures, which

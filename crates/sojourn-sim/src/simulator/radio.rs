@@ -3,13 +3,13 @@
 use super::Simulator;
 use crate::calendar::Slot;
 use crate::histogram::Histogram;
+use crate::identity::Identity;
 use crate::link::{END, Released};
 use crate::network::Hop;
 use crate::packet::{Packet, Segments};
 use crate::standing::Standing;
 use crate::tap::Passing;
-use crate::told::Identity;
-use sojourn_qdisc::{DropReason, Dropped, Packet as QdiscPacket};
+use sojourn_qdisc::{DropReason, Dropped, Packet as QdiscPacket, packet_without};
 use sojourn_units::{Bytes, Duration, Ecn, Time};
 use sojourn_wifi::{Cell, CellSink, CellSpec, FrameTimes, NodeId, Tid, WifiPacket};
 
@@ -22,6 +22,10 @@ pub(crate) struct Framed {
 }
 
 impl QdiscPacket for Framed {
+    // The one discipline that reads acknowledgements, `cake`, shapes, and a cell takes none that does. What comes from
+    // the stack of an access point has lost its socket.
+    packet_without!(ack, socket);
+
     #[inline]
     fn size(&self) -> Bytes {
         self.packet.size()

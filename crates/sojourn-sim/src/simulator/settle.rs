@@ -1,9 +1,9 @@
 //! Before the first event: what need not be simulated step by step.
 
 use super::{LinkPart, Simulator, seed_of_qdisc};
+use crate::identity::{Identity, WithIdentity};
 use crate::link::{END, Pacing, Shaped};
 use crate::paces::Paces;
-use crate::told::{Identity, Teller};
 use crate::wire::{Wire, WireDevice};
 use sojourn_qdisc::{AnyQdisc, FifoLimit};
 
@@ -86,10 +86,10 @@ impl Simulator {
                 continue;
             }
             let qdisc = spec.qdisc.build(seed_of_qdisc(self.seed, usize::from(*link)));
-            let teller = Teller::new(qdisc, &self.identities, !self.radios.is_empty(), reads_acks);
-            let shaped = Shaped::new(spec.shaping, spec.rate, teller).expect("the same was made without an identity");
+            let qdisc = WithIdentity::new(qdisc, &self.identities, reads_acks);
+            let shaped = Shaped::new(spec.shaping, spec.rate, qdisc).expect("the same was made without an identity");
             if let Some(egress) = &mut self.links[usize::from(*link)].egress {
-                egress.pacing = Pacing::Told(Box::new(shaped));
+                egress.pacing = Pacing::WithIdentity(Box::new(shaped));
             }
         }
     }

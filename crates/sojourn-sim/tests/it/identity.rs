@@ -3,6 +3,7 @@
 
 use crate::common::{FRAME, record, with};
 use serde_json::{Value, json};
+use sojourn_sim::Record;
 
 /// A link of 10 Mbit/s under 20 Mbit/s of datagrams of the middle band, with these keys too.
 fn flooded(more: Value) -> Value {
@@ -94,5 +95,166 @@ fn a_washed_code_point_stays_so_on_the_links_that_follow() {
         let median = r.probes[0].delay_ms.as_ref().expect("it was measured").median.unwrap();
         let waits = (median - 10.0) / (1e3 * FRAME * 8.0 / 10e6);
         assert!((80.0..=101.0).contains(&waits), "{washes}: {waits} frames");
+    }
+}
+
+/// Where a discipline may stand: before a wire, below a class, on a link of a topology, above the driver of a cell.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Place {
+    Wire,
+    Class,
+    Topology,
+    Cell,
+}
+use Place::{Cell, Class, Topology, Wire};
+
+/// Ten seconds of this traffic through a discipline at a place.
+fn through(place: Place, qdisc: &str, traffic: Value) -> Record {
+    let time = json!({"duration": "10s", "lead": "0s", "start_jitter": "0s"});
+    let keys = match place {
+        Wire => json!({"up": "10mbit", "down": "10mbit", "rtt": "20ms", "qdisc_up": qdisc}),
+        Class => {
+            let below = format!("prio bands 2 priomap 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 ; qdisc parent 1:2 {qdisc}");
+            json!({"up": "10mbit", "down": "10mbit", "rtt": "20ms", "qdisc_up": below})
+        }
+        Topology => json!({"topology": {
+            "ends": ["left", "right"], "up": "middle-right",
+            "links": [
+                {"between": ["left", "middle"], "rate": "100mbit", "delay": "5ms"},
+                {"between": ["middle", "right"], "rate": "10mbit", "delay": "5ms", "qdisc": qdisc},
+            ],
+        }}),
+        Cell => {
+            let station = json!({"name": "s", "rate": "ht mcs 0 20mhz sgi", "scheme": "fifo", "qdisc": qdisc, "driver_frames": 8});
+            json!({"up": "1gbit", "down": "1gbit", "rtt": "1ms", "qdisc_up": "pfifo limit 1000",
+                   "qdisc_down": "pfifo limit 1000", "wifi": {"scheme": "fifo", "stations": [station]}})
+        }
+    };
+    record(&with(&with(&time, keys), traffic))
+}
+
+/// The median delay of marked datagrams beside a flood of code point 0, and how many are lost.
+fn beside_a_flood(place: Place, qdisc: &str, dscp: &str) -> (f64, u64) {
+    let r = through(
+        place,
+        qdisc,
+        json!({
+            "flows": [{"name": "flood", "direction": "up", "protocol": "udp", "rate": "20mbit"}],
+            "probes": [{"name": "p", "kind": "isochronous", "direction": "up", "interval": "50ms", "dscp": dscp}],
+        }),
+    );
+    let p = &r.probes[0];
+    let delay = p.delay_ms.as_ref().and_then(|delay| delay.median);
+    (delay.unwrap_or(f64::INFINITY), p.lost as u64)
+}
+
+/// What chooses a queue by the code point, or by the priority that follows from it: marked datagrams overtake the
+/// flood, or stand behind it.
+///
+/// A router makes priority 6 (band 0) of AF12. In a cell the priority is the traffic identifier, 3 for AF31, which is in
+/// band 2 of the default map and in the access category of the flood. Sources: tc-prio(8); `cfg80211_classify8021d`.
+#[test]
+fn disciplines_see_code_points_wherever_they_stand() {
+    const MAP: &str = "priomap 1 2 2 2 1 2 0 0 1 1 1 1 1 1 1 1";
+    let drr = "drr ; class parent 1: classid 1:1 drr ; class parent 1: classid 1:2 drr \
+               ; filter parent 1: dscp AF31 flowid 1:1 ; filter parent 1: dscp CS0 flowid 1:2";
+    let htb = "htb default 2 ; class parent 1: classid 1:1 htb rate 5mbit ceil 10mbit \
+               ; class parent 1: classid 1:2 htb rate 5mbit ceil 10mbit ; filter parent 1: dscp AF31 flowid 1:1";
+    let ets = format!("ets bands 3 strict 3 {MAP}");
+    let filter = "prio ; filter parent 1: dscp AF31 flowid 1:1";
+    let rows: [(&str, &str, bool, &[Place]); 10] = [
+        ("pfifo_fast limit 100", "AF12", true, &[Wire, Class, Topology]),
+        ("pfifo_fast limit 100", "AF31", false, &[Cell]),
+        ("prio", "AF12", true, &[Wire, Topology]),
+        ("prio", "AF31", false, &[Cell]),
+        (filter, "AF31", true, &[Wire, Topology, Cell]),
+        (&ets, "AF12", true, &[Wire, Topology]),
+        (&ets, "AF31", false, &[Cell]),
+        (drr, "AF31", true, &[Wire, Topology, Cell]),
+        (htb, "AF31", true, &[Wire, Topology]),
+        ("cake flowblind diffserv4", "EF", true, &[Wire, Class, Topology]),
+    ];
+    for (qdisc, dscp, overtakes, places) in rows {
+        for &place in places {
+            let (plain, marked) = (beside_a_flood(place, qdisc, "CS0"), beside_a_flood(place, qdisc, dscp));
+            if overtakes {
+                assert!(
+                    marked.0 < plain.0 / 2.0,
+                    "{qdisc} at {place:?}: {marked:?} beside {plain:?}"
+                );
+            } else {
+                assert!(
+                    marked.0 > plain.0 * 2.0,
+                    "{qdisc} at {place:?}: {marked:?} beside {plain:?}"
+                );
+            }
+        }
+    }
+}
+
+/// The bands of `fq` share as their weights, 9 : 3 : 1: of two floods one is in band 0 or 2, the other in band 1.
+/// Source: Linux 6.12 `sch_fq.c`, `FQ_PRIO2BAND` and `fq_weights`.
+#[test]
+fn the_bands_of_fq_share_by_weight_wherever_it_stands() {
+    for (place, dscp, ratio) in [
+        (Wire, "AF12", 3.0),
+        (Class, "AF12", 3.0),
+        (Topology, "AF12", 3.0),
+        (Cell, "AF31", 1.0 / 3.0),
+    ] {
+        let flood = |name: &str, dscp: &str| json!({"name": name, "direction": "up", "protocol": "udp", "rate": "20mbit", "dscp": dscp});
+        let flows = json!({"flows": [flood("marked", dscp), flood("plain", "CS0")]});
+        let r = through(place, "fq variant linux-7.3", flows);
+        let share = r.flows[0].goodput_mbit / r.flows[1].goodput_mbit;
+        assert!(
+            (share / ratio - 1.0).abs() < 0.1,
+            "{place:?}: {share}, but must be {ratio}"
+        );
+    }
+}
+
+/// The selector of `fq_codel` marks none but the flow whose code point it selects.
+#[test]
+fn a_selector_sees_the_code_point_wherever_it_stands() {
+    let qdisc = "fq_codel ecn ce_threshold 1ms ce_threshold_selector 0x68/0xfc target 1s interval 10s";
+    for place in [Wire, Class, Topology, Cell] {
+        let marks = |dscp: &str| {
+            let flow = json!({"name": "a", "direction": "up", "dscp": dscp});
+            let flood = json!({"name": "flood", "direction": "up", "protocol": "udp", "rate": "20mbit"});
+            let r = through(place, qdisc, json!({"flows": [flow, flood], "tcp": {"ecn": true}}));
+            r.flows[0]
+                .ecn
+                .as_ref()
+                .and_then(|ecn| ecn.delivered_ce)
+                .expect("it was counted")
+        };
+        // AF31 is 26, whose byte is 0x68.
+        assert!(marks("AF31") > 0, "{place:?}");
+        assert_eq!(marks("CS0"), 0, "{place:?}");
+    }
+}
+
+/// `cake` shares by hosts, and thins acknowledgements out.
+#[test]
+fn cake_sees_hosts_and_acknowledgements_wherever_it_stands() {
+    for place in [Wire, Class, Topology] {
+        let flow = |name: &str, client: u64| json!({"name": name, "direction": "up", "client": client});
+        let flows = json!({"flows": [flow("a", 1), flow("b", 2), flow("c", 2), flow("d", 2)]});
+        let goodput = through(place, "cake dual-srchost", flows).flows;
+        let share = goodput[0].goodput_mbit / goodput.iter().map(|flow| flow.goodput_mbit).sum::<f64>();
+        assert!((share - 0.5).abs() < 0.05, "{place:?}: {share}");
+        let dropped = |words: &str| {
+            let flows = json!([
+                {"name": "flood", "direction": "up", "protocol": "udp", "rate": "9mbit"},
+                {"name": "file", "direction": "down"},
+                {"name": "other", "direction": "up"},
+            ]);
+            through(place, words, json!({"flows": flows})).flows[1].acks_dropped
+        };
+        let (plain, filtered) = (dropped("cake flowblind"), dropped("cake flowblind ack-filter"));
+        assert!(
+            filtered > 3 * plain.max(10),
+            "{place:?}: {filtered} and {plain} without a filter"
+        );
     }
 }

@@ -259,7 +259,7 @@ impl AccEcn {
         self.received.count(segment.flags.ecn(), segment.len);
         // The acknowledgement that had an option, and said that this had come twice, was lost. Source: Linux
         // `tcp_rcv_spurious_retrans`.
-        if old && self.received.told_with_duplicate == Some(segment.seq) {
+        if old && self.received.reported_with_duplicate == Some(segment.seq) {
             self.failed |= fails::OPTION_SEND;
         }
         self.received.hurries
@@ -315,7 +315,7 @@ impl AccEcn {
     /// Source: Linux `tcp_accecn_option_beacon_check`.
     fn is_due(&self, srtt: Duration, now: Time) -> bool {
         let beacon = u64::from(self.opening.params.beacon);
-        beacon > 0 && now.since(self.received.told).as_micros().saturating_mul(beacon) >= srtt.as_micros()
+        beacon > 0 && now.since(self.received.reported).as_micros().saturating_mul(beacon) >= srtt.as_micros()
     }
 
     /// By how many bytes the next segment with data is shorter than a full one, because it has the option.
@@ -342,7 +342,7 @@ impl AccEcn {
             segment.flags |= self.received.tell();
         }
         self.received.hurries = false;
-        self.received.told_with_duplicate = None;
+        self.received.reported_with_duplicate = None;
         if !self.wants_option(srtt, now) {
             return;
         }
@@ -359,9 +359,9 @@ impl AccEcn {
         let values = ORDER.map(|ecn| self.received.bytes.of(ecn).wrapping_add(initial(ecn)));
         segment.accecn = AccEcnOption::new(FieldOrder::Ect1First, &values[..fields]);
         self.received.fields = 0;
-        self.received.told = now;
+        self.received.reported = now;
         self.received.demand = self.received.demand.saturating_sub(1);
-        self.received.told_with_duplicate = segment.duplicate();
+        self.received.reported_with_duplicate = segment.duplicate();
     }
 }
 

@@ -28,9 +28,9 @@ pub(super) struct Received {
     /// The next data is acknowledged at once.
     pub(super) hurries: bool,
     /// When an option was sent last.
-    pub(super) told: Time,
+    pub(super) reported: Time,
     /// The last acknowledgement had an option, and reported a duplicate that begins here.
-    pub(super) told_with_duplicate: Option<u64>,
+    pub(super) reported_with_duplicate: Option<u64>,
 }
 
 impl Received {

@@ -1,12 +1,12 @@
 //! The sender's state machine: what may be sent, and what an acknowledgement means, whoever judges what is lost.
 
 mod ack;
-mod asked;
 mod nagle;
 mod newreno;
 mod rates;
 mod reduction;
 mod send;
+mod socket_options;
 mod state;
 mod timers;
 mod train;
@@ -24,8 +24,8 @@ use crate::rtt::{MinRtt, RttEstimator};
 use crate::scoreboard::{Scoreboard, Sent};
 use crate::send_buffer::SendBuffer;
 use crate::small_queue::SmallQueue;
-use asked::Asked;
 use rates::Rates;
+use socket_options::SocketOptions;
 use sojourn_units::{Duration, Time};
 use state::{Burst, Episode, Prr, Timers, Undo};
 use std::collections::VecDeque;
@@ -146,7 +146,7 @@ pub(crate) struct Machine<R> {
     /// `nxt` when the tail loss probe was sent, and whether it was a retransmission.
     pub(crate) probe: Option<(u64, bool)>,
     /// What the application has asked of this sender.
-    asked: Option<Box<Asked>>,
+    options: Option<Box<SocketOptions>>,
 }
 
 impl<R: LossRecovery> Machine<R> {
@@ -186,7 +186,7 @@ impl<R: LossRecovery> Machine<R> {
             undo: Undo::default(),
             prr: Prr::default(),
             probe: None,
-            asked: None,
+            options: None,
             recovery: R::default(),
             timers: Timers::default(),
             burst: Burst {

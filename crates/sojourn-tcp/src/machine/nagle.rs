@@ -24,7 +24,7 @@ impl<R: LossRecovery> Machine<R> {
     /// Whether Nagle's rule holds. If it does no longer, what waits is let go, even from under a cork.
     pub(crate) fn set_nagle(&mut self, on: bool) {
         let written = self.written;
-        let nagle = &mut self.asked_mut().nagle;
+        let nagle = &mut self.options_mut().nagle;
         nagle.on = on;
         if !on {
             nagle.let_go = written;
@@ -35,7 +35,7 @@ impl<R: LossRecovery> Machine<R> {
     /// Puts the cork in, or takes it out.
     pub(crate) fn set_cork(&mut self, corked: bool) {
         let written = self.written;
-        let nagle = &mut self.asked_mut().nagle;
+        let nagle = &mut self.options_mut().nagle;
         nagle.corked = corked;
         nagle.more = false;
         if !corked && !nagle.on {
@@ -45,12 +45,12 @@ impl<R: LossRecovery> Machine<R> {
 
     /// The application has written, and says whether it writes more at once.
     pub(crate) fn say_more(&mut self, more: bool) {
-        if more || self.asked.is_some() {
+        if more || self.options.is_some() {
             // A record is not added to.
             if self.records.back() != Some(&self.buffer.end()) {
                 self.buffer.unpush(self.nxt);
             }
-            self.asked_mut().nagle.more = more;
+            self.options_mut().nagle.more = more;
         }
     }
 
@@ -62,15 +62,15 @@ impl<R: LossRecovery> Machine<R> {
     /// Whether the application has said that it writes more at once.
     #[inline]
     pub(super) fn expects_more(&self) -> bool {
-        self.asked.as_ref().is_some_and(|asked| asked.nagle.more)
+        self.options.as_ref().is_some_and(|options| options.nagle.more)
     }
 
     /// An acknowledgement came: what waited for more goes as far as other rules let it. Source: Linux
     /// `tcp_data_snd_check`.
     #[inline]
     pub(super) fn end_more(&mut self) {
-        if let Some(asked) = &mut self.asked {
-            asked.nagle.more = false;
+        if let Some(options) = &mut self.options {
+            options.nagle.more = false;
         }
     }
 
@@ -83,7 +83,7 @@ impl<R: LossRecovery> Machine<R> {
             more,
             let_go,
             small_end,
-        }) = self.asked.as_ref().map(|asked| asked.nagle)
+        }) = self.options.as_ref().map(|options| options.nagle)
         else {
             return false;
         };
@@ -99,8 +99,8 @@ impl<R: LossRecovery> Machine<R> {
     #[inline]
     pub(super) fn note_small(&mut self, len: u16) {
         let (small, end) = (len < self.payload(), self.nxt);
-        if small && let Some(asked) = &mut self.asked {
-            asked.nagle.small_end = end;
+        if small && let Some(options) = &mut self.options {
+            options.nagle.small_end = end;
         }
     }
 }

@@ -88,7 +88,7 @@ impl<R: LossRecovery> Machine<R> {
         if len == 0 || self.nxt + u64::from(len) > self.window_end || self.waits_for_device(false) {
             return None;
         }
-        if self.asked.is_some() && (self.holds_small(len) || self.device_refuses()) {
+        if self.options.is_some() && (self.holds_small(len) || self.device_refuses()) {
             return None;
         }
         if !self.takes_train(now) {

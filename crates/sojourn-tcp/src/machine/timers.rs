@@ -84,7 +84,7 @@ impl<R: LossRecovery> Machine<R> {
             TimerKind::LossProbe => self.send_probe(now),
             TimerKind::WindowProbe => None,
             TimerKind::Retransmission => {
-                if self.asked.is_some() && self.gives_up_retransmitting(now) {
+                if self.options.is_some() && self.gives_up_retransmitting(now) {
                     return None;
                 }
                 self.stats.timeouts += 1;

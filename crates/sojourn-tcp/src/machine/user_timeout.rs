@@ -15,22 +15,22 @@ const SHORTEST_PROBE: Duration = Duration::from_millis(2);
 impl<R: LossRecovery> Machine<R> {
     /// How long the peer may acknowledge nothing; `None` for as long as it likes.
     pub(crate) fn set_user_timeout(&mut self, timeout: Option<Duration>) {
-        self.asked_mut().user_timeout = timeout;
+        self.options_mut().user_timeout = timeout;
     }
 
     pub(crate) fn user_timeout(&self) -> Option<Duration> {
-        self.asked.as_ref()?.user_timeout
+        self.options.as_ref()?.user_timeout
     }
 
     /// Whether the connection is to be given up.
     #[inline]
     pub(crate) fn has_expired(&self) -> bool {
-        self.asked.as_ref().is_some_and(|asked| asked.expired)
+        self.options.as_ref().is_some_and(|options| options.expired)
     }
 
     fn expire(&mut self) -> bool {
         self.timers.armed = None;
-        self.asked_mut().expired = true;
+        self.options_mut().expired = true;
         true
     }
 
@@ -70,17 +70,17 @@ impl<R: LossRecovery> Machine<R> {
     /// The time to probe has come. Answers whether the connection is given up instead: the first probe is longer ago.
     /// Answers of the peer do not count, as long as nothing can be sent.
     pub(super) fn gives_up_probing(&mut self, now: Time) -> bool {
-        let Some(asked) = &mut self.asked else {
+        let Some(options) = &mut self.options else {
             return false;
         };
-        let since = *asked.probing_since.get_or_insert(now);
-        asked.user_timeout.is_some_and(|timeout| now.since(since) >= timeout) && self.expire()
+        let since = *options.probing_since.get_or_insert(now);
+        options.user_timeout.is_some_and(|timeout| now.since(since) >= timeout) && self.expire()
     }
 
     /// The next wait of the probe timer, if it would be `wait` without a user timeout.
     pub(super) fn clamp_probe(&self, wait: Duration, now: Time) -> Duration {
-        let asked = self.asked.as_ref();
-        match asked.and_then(|asked| Some((asked.user_timeout?, asked.probing_since?))) {
+        let options = self.options.as_ref();
+        match options.and_then(|options| Some((options.user_timeout?, options.probing_since?))) {
             Some((timeout, since)) => wait.min(timeout.saturating_sub(now.since(since)).max(SHORTEST_PROBE)),
             None => wait,
         }
@@ -89,8 +89,8 @@ impl<R: LossRecovery> Machine<R> {
     /// What the probes waited for has come.
     #[inline]
     pub(super) fn end_probing(&mut self) {
-        if let Some(asked) = &mut self.asked {
-            asked.probing_since = None;
+        if let Some(options) = &mut self.options {
+            options.probing_since = None;
         }
     }
 }

@@ -200,7 +200,7 @@ impl Net {
                     }
                 }
                 Dir::Ack => {
-                    (delivered, advanced) = self.told(&segment);
+                    (delivered, advanced) = self.acknowledged(&segment);
                     self.client.on_segment(&segment, at);
                 }
             }
@@ -224,7 +224,7 @@ impl Net {
     }
 
     /// Notes what an acknowledgement tells the client.
-    fn told(&mut self, s: &Segment) -> (u32, bool) {
+    fn acknowledged(&mut self, s: &Segment) -> (u32, bool) {
         self.admitted = self.admitted.max(s.ack + u64::from(s.window) * WINDOW_UNIT);
         let number = |offset: i32| (s.ack.saturating_add_signed(i64::from(offset)).saturating_sub(1)) / self.mss;
         let mut fresh = 0;

@@ -6,7 +6,7 @@
 )]
 
 use super::side::Side;
-use super::{Numbers, Open, PairSettings, Seen};
+use super::{Numbers, Open, PairSettings, Sighting};
 use crate::TraceError;
 use std::collections::HashMap;
 
@@ -36,7 +36,7 @@ pub(super) fn align(open: [&Open<'_>; 2], settings: &PairSettings) -> Result<Opt
     Ok(Some(*offsets.select_nth_unstable(middle).1))
 }
 
-fn times(first: &[Seen]) -> Times {
+fn times(first: &[Sighting]) -> Times {
     let mut times = Times::with_capacity(first.len());
     for seen in first {
         times.entry(seen.key).or_insert(seen.at_ns);
@@ -45,13 +45,13 @@ fn times(first: &[Seen]) -> Times {
 }
 
 /// B's clock less A's by a packet of capture `of`, if the other capture has it.
-fn offset(others: &Times, seen: &Seen, of: usize) -> Option<i128> {
+fn offset(others: &Times, seen: &Sighting, of: usize) -> Option<i128> {
     let other = i128::from(*others.get(&seen.key)?);
     let own = i128::from(seen.at_ns);
     Some(if of == 1 { own - other } else { other - own })
 }
 
-fn beginning(open: &Open<'_>, settings: &PairSettings, which: usize) -> Result<Vec<Seen>, (usize, TraceError)> {
+fn beginning(open: &Open<'_>, settings: &PairSettings, which: usize) -> Result<Vec<Sighting>, (usize, TraceError)> {
     let mut side = Side::new(open().map_err(|e| (which, e))?, settings);
     let mut numbers = Numbers::default();
     side.advance(&mut numbers);

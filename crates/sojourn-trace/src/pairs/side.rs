@@ -1,6 +1,6 @@
 //! One capture, packet by packet.
 
-use super::{Numbers, PairSettings, Seen, SideCounts};
+use super::{Numbers, PairSettings, SideCounts, Sighting};
 use crate::identity::identity;
 use crate::{Reader, Record};
 
@@ -8,7 +8,7 @@ use crate::{Reader, Record};
 pub(super) struct Side<'s, 'r> {
     reader: Reader<'r>,
     settings: &'s PairSettings,
-    pub(super) next: Option<Seen>,
+    pub(super) next: Option<Sighting>,
     pub(super) counts: SideCounts,
 }
 
@@ -32,7 +32,7 @@ impl<'s, 'r> Side<'s, 'r> {
     }
 
     /// The packet that is next; the one after it is looked up.
-    pub(super) fn take(&mut self, numbers: &mut Numbers) -> Option<Seen> {
+    pub(super) fn take(&mut self, numbers: &mut Numbers) -> Option<Sighting> {
         let taken = self.next;
         self.advance(numbers);
         taken
@@ -55,7 +55,12 @@ impl<'s, 'r> Side<'s, 'r> {
 }
 
 /// The packet of a record, if it is one that is looked for.
-fn look(record: &Record<'_>, settings: &PairSettings, counts: &mut SideCounts, numbers: &mut Numbers) -> Option<Seen> {
+fn look(
+    record: &Record<'_>,
+    settings: &PairSettings,
+    counts: &mut SideCounts,
+    numbers: &mut Numbers,
+) -> Option<Sighting> {
     counts.frames += 1;
     let at_ns = record.at_ns;
     let (first, last) = counts.span.unwrap_or((at_ns, at_ns));
@@ -76,7 +81,7 @@ fn look(record: &Record<'_>, settings: &PairSettings, counts: &mut SideCounts, n
         return None;
     };
     counts.packets += 1;
-    Some(Seen {
+    Some(Sighting {
         key: found.key,
         at_ns,
         conversation,

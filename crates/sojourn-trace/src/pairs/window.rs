@@ -5,7 +5,7 @@
     reason = "the map of keys is looked into and never gone through"
 )]
 
-use super::{REMEMBERED, Seen};
+use super::{REMEMBERED, Sighting};
 use std::collections::{HashMap, VecDeque};
 
 /// By how much of its difference a packet that is in both captures moves the estimate of the clocks' offset: slow
@@ -15,7 +15,7 @@ const DRIFT: i128 = 1024;
 /// Packets of one content.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Entry {
-    pub(super) seen: Seen,
+    pub(super) seen: Sighting,
     /// When each point had the first, by its own clock.
     pub(super) at: [Option<u64>; 2],
     /// How many each had.
@@ -63,7 +63,7 @@ impl Window {
     }
 
     /// A packet of capture `which`.
-    pub(super) fn note(&mut self, which: usize, seen: Seen) {
+    pub(super) fn note(&mut self, which: usize, seen: Sighting) {
         self.now = self.on_b(which, seen.at_ns);
         if let Some(number) = self.by_key.get(&seen.key) {
             let entry = &mut self.entries[(number - self.first) as usize];
@@ -110,8 +110,8 @@ mod tests {
 
     const HORIZON: u64 = 1000;
 
-    fn seen(key: u64, at_ns: u64) -> Seen {
-        Seen {
+    fn sighting(key: u64, at_ns: u64) -> Sighting {
+        Sighting {
             key,
             at_ns,
             conversation: 0,
@@ -122,17 +122,17 @@ mod tests {
     #[test]
     fn the_offset_follows_packets_that_are_in_both_by_a_1024th() {
         let mut window = Window::new(HORIZON, 10_000);
-        window.note(0, seen(1, 100_000));
+        window.note(0, sighting(1, 100_000));
         assert_eq!(window.on_b(0, 5), 10_005);
         assert_eq!(window.on_b(1, 5), 5);
         // 20,240 and not 10,000: ten more.
-        window.note(1, seen(1, 120_240));
+        window.note(1, sighting(1, 120_240));
         assert_eq!(window.on_b(0, 0), 10_010);
         // A further copy says nothing.
-        window.note(1, seen(1, 190_000));
+        window.note(1, sighting(1, 190_000));
         assert_eq!(window.on_b(0, 0), 10_010);
-        window.note(1, seen(2, 200_000));
-        window.note(0, seen(2, 200_000));
+        window.note(1, sighting(2, 200_000));
+        window.note(0, sighting(2, 200_000));
         assert_eq!(window.on_b(0, 0), 10_010 - 9);
     }
 
@@ -140,17 +140,17 @@ mod tests {
     fn a_packet_is_settled_when_it_is_more_than_a_horizon_away() {
         for (which, after) in [(0, 1001), (1, 1001)] {
             let mut window = Window::new(HORIZON, 0);
-            window.note(which, seen(1, 5000));
+            window.note(which, sighting(1, 5000));
             assert!(window.settled().is_none());
-            window.note(1 - which, seen(2, 5000 + HORIZON));
+            window.note(1 - which, sighting(2, 5000 + HORIZON));
             assert!(window.settled().is_none());
-            window.note(which, seen(3, 5000 + after));
+            window.note(which, sighting(3, 5000 + after));
             let entry = window.settled().expect("it is a horizon away");
             assert_eq!((entry.seen.key, entry.on_b), (1, 5000));
             assert_eq!((entry.at[which], entry.at[1 - which]), (Some(5000), None));
             assert!(window.settled().is_none());
             // Of the same content, and another packet.
-            window.note(which, seen(1, 5000 + after));
+            window.note(which, sighting(1, 5000 + after));
             assert_eq!(window.entries.len(), 3);
             assert_eq!(window.entries.back().map(|entry| entry.copies[which]), Some(1));
         }
@@ -159,8 +159,8 @@ mod tests {
     #[test]
     fn what_is_behind_is_a_horizon_before_the_oldest() {
         let mut window = Window::new(HORIZON, 0);
-        window.note(0, seen(1, 5000));
-        window.note(0, seen(2, 5400));
+        window.note(0, sighting(1, 5000));
+        window.note(0, sighting(2, 5400));
         assert_eq!(window.horizon_behind(), 4000);
         window.pop();
         assert_eq!(window.horizon_behind(), 4400);
@@ -168,8 +168,8 @@ mod tests {
         // Nothing is remembered: before what was noted last.
         assert_eq!(window.horizon_behind(), 4400);
         // A capture may tell a time before that of its last packet.
-        window.note(0, seen(3, 7000));
-        window.note(0, seen(4, 6000));
+        window.note(0, sighting(3, 7000));
+        window.note(0, sighting(4, 6000));
         assert_eq!(window.horizon_behind(), 5000);
     }
 
@@ -177,10 +177,10 @@ mod tests {
     fn no_more_packets_are_remembered_than_there_is_room_for() {
         let mut window = Window::new(u64::MAX, 0);
         for n in 0..REMEMBERED as u64 {
-            window.note(0, seen(n, 5000 + n));
+            window.note(0, sighting(n, 5000 + n));
         }
         assert!(window.settled().is_none());
-        window.note(0, seen(u64::MAX, 9000));
+        window.note(0, sighting(u64::MAX, 9000));
         assert_eq!(window.settled().map(|entry| entry.seen.key), Some(0));
         assert!(window.settled().is_none());
     }

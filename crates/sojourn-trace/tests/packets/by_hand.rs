@@ -8,23 +8,23 @@ use std::process::Command;
 #[test]
 fn each_frame_holds_what_the_standards_say() {
     for v in sound().into_iter().chain(unsound()) {
-        let found = segment(v.link, &v.frame[..v.kept], v.frame.len() as u32);
+        let found = segment(v.link, &v.frame[..v.captured], v.frame.len() as u32);
         assert_eq!(found, v.holds, "{}", v.name);
     }
 }
 
 #[test]
 fn a_cut_frame_is_the_same_segment_until_its_headers_are_cut() {
-    for v in sound().into_iter().filter(|v| v.kept == v.frame.len()) {
+    for v in sound().into_iter().filter(|v| v.captured == v.frame.len()) {
         let Ok(whole) = v.holds else { unreachable!("{}", v.name) };
         let mut same = 0;
-        for kept in 0..v.frame.len() {
-            match segment(v.link, &v.frame[..kept], v.frame.len() as u32) {
+        for captured in 0..v.frame.len() {
+            match segment(v.link, &v.frame[..captured], v.frame.len() as u32) {
                 Ok(cut) => {
                     assert_eq!((cut.seq, cut.payload, cut.wire), (whole.seq, whole.payload, whole.wire));
                     same += usize::from(cut == whole);
                 }
-                Err(skip) => assert_eq!((skip, same), (Skip::Cut, 0), "{} at {kept}", v.name),
+                Err(skip) => assert_eq!((skip, same), (Skip::Cut, 0), "{} at {captured}", v.name),
             }
         }
         // Whatever is cut behind the headers is not missed.
@@ -58,7 +58,7 @@ fn capture(name: &str, vectors: &[&Vector]) -> PathBuf {
         Writer::new(std::fs::File::create(&path).expect("a file"), vectors[0].link, 262_144).expect("a header");
     for (n, v) in vectors.iter().enumerate() {
         let at_ns = 1_700_000_000_123_456_789 + n as u64;
-        file.write(at_ns, v.frame.len() as u32, &v.frame[..v.kept])
+        file.write(at_ns, v.frame.len() as u32, &v.frame[..v.captured])
             .expect("a record");
     }
     path

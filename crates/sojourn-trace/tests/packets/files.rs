@@ -252,17 +252,17 @@ fn a_record_longer_than_what_is_read_ahead_is_read() {
     }
 }
 
-/// A source that counts how often it is asked, and for how much in all.
+/// A source that counts how often it is reads, and for how much in all.
 struct Counting<'a> {
     bytes: &'a [u8],
-    asked: &'a AtomicUsize,
+    reads: &'a AtomicUsize,
     gone: &'a AtomicUsize,
 }
 
 impl Read for Counting<'_> {
     fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
         let n = self.bytes.read(into)?;
-        self.asked.fetch_add(1, Relaxed);
+        self.reads.fetch_add(1, Relaxed);
         self.gone.fetch_add(n, Relaxed);
         Ok(n)
     }
@@ -281,15 +281,15 @@ fn the_buffer_doubles_up_to_16_mb_and_no_further() {
         let mut file = words(&[0xA1B2_C3D4, 0x0004_0002, 0, 0, 65_535, 1], false);
         file.extend(words(&[1, 0, length, length], false));
         file.resize(file.len() + length as usize, 1);
-        let (asked, gone) = (AtomicUsize::new(0), AtomicUsize::new(0));
+        let (reads, gone) = (AtomicUsize::new(0), AtomicUsize::new(0));
         let source = Counting {
             bytes: &file,
-            asked: &asked,
+            reads: &reads,
             gone: &gone,
         };
         let (found, end) = read(source);
         assert_eq!((found.len() == 1, end.is_ok()), (sound, sound), "{length}: {end:?}");
-        assert!(asked.load(Relaxed) < 100, "{length}: {asked:?} reads");
+        assert!(reads.load(Relaxed) < 100, "{length}: {reads:?} reads");
         assert!(
             gone.load(Relaxed) <= (1 << 24) + 24,
             "{length}: {gone:?} bytes were read"

@@ -95,8 +95,8 @@ pub(crate) struct Vector {
     pub(crate) name: &'static str,
     pub(crate) link: LinkType,
     pub(crate) frame: Vec<u8>,
-    /// Bytes kept of it.
-    pub(crate) kept: usize,
+    /// Bytes captured of it.
+    pub(crate) captured: usize,
     pub(crate) holds: Result<Segment, Skip>,
 }
 
@@ -111,15 +111,15 @@ fn vector(name: &'static str, link: LinkType, frame: Vec<u8>, holds: Result<Segm
     Vector {
         name,
         link,
-        kept: frame.len(),
+        captured: frame.len(),
         frame,
         holds,
     }
 }
 
-fn cut(name: &'static str, frame: Vec<u8>, kept: usize, holds: Result<Segment, Skip>) -> Vector {
+fn cut(name: &'static str, frame: Vec<u8>, captured: usize, holds: Result<Segment, Skip>) -> Vector {
     Vector {
-        kept,
+        captured,
         ..vector(name, LinkType::Ethernet, frame, holds)
     }
 }
@@ -303,7 +303,7 @@ pub(crate) fn unsound() -> Vec<Vector> {
         cut("cut in the TCP header", four(&plain), 53, Err(Skip::Cut)),
         cut("cut in the IP header", four(&plain), 33, Err(Skip::Cut)),
         cut("cut in the Ethernet header", four(&plain), 13, Err(Skip::Cut)),
-        cut("nothing kept", four(&plain), 0, Err(Skip::Cut)),
+        cut("nothing captured", four(&plain), 0, Err(Skip::Cut)),
         vector("an empty frame", Ethernet, vec![], Err(Skip::Short)),
         vector("half an Ethernet header", Ethernet, vec![0; 10], Err(Skip::Short)),
         vector("no IP header", Ethernet, ethernet(&[0x0800], &[]), Err(Skip::Short)),

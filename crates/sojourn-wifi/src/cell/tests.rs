@@ -1,7 +1,7 @@
 use super::*;
 use crate::bianchi::frames_per_second;
 use crate::{AmpduLength, EdcaTable, Format, RateControl, Scheme, StationSpec, Tid, mpdu};
-use sojourn_qdisc::{DropReason, Packet};
+use sojourn_qdisc::{DropReason, Packet, packet_without};
 
 mod properties;
 
@@ -14,6 +14,8 @@ struct Datagram {
 }
 
 impl Packet for Datagram {
+    packet_without!(ecn, dscp, hosts, ack, socket);
+
     fn size(&self) -> Bytes {
         Bytes::new(self.size)
     }

@@ -44,7 +44,7 @@ pub struct PragueParams {
 
 /// What the sender has told since the last sample.
 #[derive(Clone, Copy, Debug, Default)]
-struct Told {
+struct Feedback {
     /// Marks begin a reduction.
     marks: bool,
     /// A loss begins one.
@@ -99,7 +99,7 @@ pub struct Prague {
     saw_marks: bool,
     in_loss: bool,
     before: Before,
-    told: Told,
+    feedback: Feedback,
     srtt: Duration,
     /// Bytes of payload in a full segment.
     mss: u16,
@@ -147,7 +147,7 @@ impl Listed for Prague {
             saw_marks: false,
             in_loss: false,
             before: Before { cwnd: 0, aim },
-            told: Told::default(),
+            feedback: Feedback::default(),
             srtt: Duration::ZERO,
             mss: 0,
             pace: None,
@@ -217,10 +217,10 @@ impl Prague {
         self.set_growth();
     }
 
-    /// What the sender has told.
+    /// What the sender has feedback.
     fn heed(&mut self, now: Time, state: CaState, window: &mut Window) {
-        let told = std::mem::take(&mut self.told);
-        if told.undone {
+        let feedback = std::mem::take(&mut self.feedback);
+        if feedback.undone {
             window.cwnd = window.cwnd.max(self.before.cwnd);
             if self.is_07() {
                 self.steering.undo();
@@ -230,11 +230,11 @@ impl Prague {
                 self.aim.undo(self.before.aim);
             }
         }
-        if state == CaState::Open || told.marks {
+        if state == CaState::Open || feedback.marks {
             self.in_loss = false;
         }
         // A loss that a probe has repaired is answered as marks are: Linux goes through the state CWR.
-        if told.marks || told.loss {
+        if feedback.marks || feedback.loss {
             self.reduce_by_marks(window, now);
         }
     }
@@ -334,7 +334,7 @@ impl CongestionControl for Prague {
     fn grow(&mut self, _: &Ack, _: &mut Window) {}
 
     fn reduce(&mut self, window: &Window) -> u32 {
-        self.told.loss = true;
+        self.feedback.loss = true;
         if let Some(detector) = &mut self.detector {
             detector.on_reduction(window.ssthresh.segments());
         }
@@ -343,18 +343,18 @@ impl CongestionControl for Prague {
 
     fn reduce_by_echo(&mut self, window: &Window) -> u32 {
         self.reduce(window);
-        self.told.loss = false;
-        self.told.marks = true;
+        self.feedback.loss = false;
+        self.feedback.marks = true;
         window.cwnd
     }
 
     fn on_lost(&mut self, window: &mut Window) {
-        self.told.loss = false;
+        self.feedback.loss = false;
         self.reduce_by_loss(window);
     }
 
     fn on_undone(&mut self) {
-        self.told.undone = true;
+        self.feedback.undone = true;
     }
 
     fn on_sample(&mut self, ack: &Ack, sample: &RateSample, window: &mut Window) {

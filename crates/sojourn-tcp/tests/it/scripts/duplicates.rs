@@ -11,14 +11,14 @@ fn a_d_sack_of_the_probe_that_comes_last_prevents_a_reduction() {
         let (mut sender, first) = Sender::with_bytes(5 * MSS);
         assert_eq!(first, [0, 1, 2, 3, 4]);
         assert_eq!(sender.wakes(), (63, vec![4]));
-        sender.told_of(70, 5, &[], 20);
+        sender.acknowledge_all(70, 5, &[], 20);
         if reported {
-            sender.told_of(75, 5, &[(4, 5)], 63);
+            sender.acknowledge_all(75, 5, &[(4, 5)], 63);
         }
         let cwnd = sender.endpoint.sender().cwnd();
         sender.endpoint.write(5 * MSS);
         assert_eq!(sender.sent(80), [5, 6, 7, 8, 9]);
-        sender.told_of(100, 10, &[], 80);
+        sender.acknowledge_all(100, 10, &[], 80);
         // Without it the probe is taken to have repaired a loss.
         let found = sender.endpoint.sender();
         assert_eq!(found.ssthresh().is_none(), reported);
@@ -35,14 +35,17 @@ fn a_d_sack_of_the_probe_that_comes_last_prevents_a_reduction() {
 fn a_sack_that_measures_a_round_trip_ends_the_doubling_of_the_time_out() {
     let (mut sender, _) = Sender::with_bytes(1 << 30);
     for (ms, end) in [(40, 2), (41, 3), (42, 4)] {
-        sender.told_of(ms, 0, &[(1, end)], 20);
+        sender.acknowledge_all(ms, 0, &[(1, end)], 20);
     }
     assert_eq!(sender.endpoint.sender().state(), CaState::Recovery);
     // In recovery a time-out is not suspected to be false (RFC 5682 section 3.1), so a SACK does not undo it.
     while sender.endpoint.sender().stats().timeouts < 1 {
         sender.wakes();
     }
-    assert_eq!(sender.told_of(520, 0, &[(9, 10), (1, 4)], 20), Vec::<u64>::new());
+    assert_eq!(
+        sender.acknowledge_all(520, 0, &[(9, 10), (1, 4)], 20),
+        Vec::<u64>::new()
+    );
     assert_eq!(sender.endpoint.sender().state(), CaState::Loss);
     // 520 + 575 is 1095. Timers that are so far off go off at multiples of 64 ms.
     assert_eq!(sender.endpoint.timeout(), Some(at(1152)));
@@ -53,16 +56,16 @@ fn a_sack_that_measures_a_round_trip_ends_the_doubling_of_the_time_out() {
 fn a_duplicate_counts_as_delivered_in_recovery() {
     let (mut sender, _) = Sender::with_bytes(1 << 30);
     // A window of 11 loses its first segment. 13 are out, of which 3 have arrived and 1 is lost.
-    assert_eq!(sender.told_of(40, 1, &[], 20), [10, 11]);
-    assert_eq!(sender.told_of(41, 1, &[(2, 3)], 20), [12]);
-    assert_eq!(sender.told_of(42, 1, &[(2, 4)], 20), [13]);
+    assert_eq!(sender.acknowledge_all(40, 1, &[], 20), [10, 11]);
+    assert_eq!(sender.acknowledge_all(41, 1, &[(2, 3)], 20), [12]);
+    assert_eq!(sender.acknowledge_all(42, 1, &[(2, 4)], 20), [13]);
     // CUBIC's threshold is 7: of 11 segments delivered 7 may go, so ceil(7 / 11) now.
-    assert_eq!(sender.told_of(43, 1, &[(2, 5)], 20), [1]);
+    assert_eq!(sender.acknowledge_all(43, 1, &[(2, 5)], 20), [1]);
     // ceil(2 x 7 / 11) have gone after the second.
-    assert_eq!(sender.told_of(44, 1, &[(0, 1), (2, 5)], 20), [14]);
+    assert_eq!(sender.acknowledge_all(44, 1, &[(0, 1), (2, 5)], 20), [14]);
     // More than was sent again cannot have come twice.
     for ms in [45, 46] {
-        assert_eq!(sender.told_of(ms, 1, &[(0, 1), (2, 5)], 20), Vec::<u64>::new());
+        assert_eq!(sender.acknowledge_all(ms, 1, &[(0, 1), (2, 5)], 20), Vec::<u64>::new());
     }
     assert_eq!(sender.endpoint.sender().stats().duplicates, 3);
 }

@@ -50,12 +50,12 @@ impl Sender {
 
     /// At `ms` an acknowledgement of everything below segment `ack` comes, with one SACK block, and with the echo of
     /// what was sent at `echo` ms. Answers what is sent then.
-    fn told(&mut self, ms: u64, ack: u64, sacked: Option<(u64, u64)>, echo: u64) -> Vec<u64> {
-        self.told_of(ms, ack, sacked.as_slice(), echo)
+    fn acknowledge(&mut self, ms: u64, ack: u64, sacked: Option<(u64, u64)>, echo: u64) -> Vec<u64> {
+        self.acknowledge_all(ms, ack, sacked.as_slice(), echo)
     }
 
     /// The same with these blocks.
-    pub(crate) fn told_of(&mut self, ms: u64, ack: u64, blocks: &[(u64, u64)], echo: u64) -> Vec<u64> {
+    pub(crate) fn acknowledge_all(&mut self, ms: u64, ack: u64, blocks: &[(u64, u64)], echo: u64) -> Vec<u64> {
         let mut segment = Segment {
             ack: 1 + ack * MSS,
             flags: Flags::ACK,
@@ -93,12 +93,12 @@ impl Sender {
         let mut sent = Vec::new();
         for k in 2..=10 {
             // The round trip takes 300 ms now.
-            sent.extend(sender.told(318 + k, 0, Some((1, k)), 20));
+            sent.extend(sender.acknowledge(318 + k, 0, Some((1, k)), 20));
         }
         let mut from = sent.iter().skip_while(|&&k| k != 0).skip(1);
         let arrived = 1 + *from.next().expect("a new segment follows the retransmission");
         assert!(from.next().is_some(), "others are outstanding: {sent:?}");
-        let again = sender.told(630, 0, Some((1, arrived)), 20);
+        let again = sender.acknowledge(630, 0, Some((1, arrived)), 20);
         assert!(again.contains(&0), "{again:?}");
         (sender, arrived)
     }
@@ -110,7 +110,7 @@ fn an_echo_older_than_the_retransmission_tells_rack_nothing() {
     // sent between the two is on its way.
     let (mut sender, arrived) = Sender::with_two_retransmissions();
     let newest = sender.endpoint.sender().stats().segments_sent - 2;
-    let sent = sender.told(651, arrived, None, 322);
+    let sent = sender.acknowledge(651, arrived, None, 322);
     assert!(sent.iter().all(|&k| k >= newest), "{sent:?}");
     assert_eq!(sender.endpoint.sender().stats().retransmissions, 2);
 }
@@ -118,6 +118,6 @@ fn an_echo_older_than_the_retransmission_tells_rack_nothing() {
 #[test]
 fn an_echo_of_the_retransmission_tells_that_what_was_sent_before_it_is_lost() {
     let (mut sender, arrived) = Sender::with_two_retransmissions();
-    let sent = sender.told(651, arrived, None, 630);
+    let sent = sender.acknowledge(651, arrived, None, 630);
     assert_eq!(sent.first(), Some(&arrived), "{sent:?}");
 }

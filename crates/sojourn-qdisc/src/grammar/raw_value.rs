@@ -19,7 +19,7 @@ const LONGEST_US: u64 = u32::MAX as u64;
 const LONGEST_NS: u64 = 3_200_000_000_000_000_000;
 
 /// A word as given, with its value.
-pub(crate) struct Given<'a> {
+pub(crate) struct RawValue<'a> {
     pub(super) kind: &'static str,
     pub(super) field: &'static str,
     /// The name used.
@@ -27,7 +27,7 @@ pub(crate) struct Given<'a> {
     pub(super) value: &'a str,
 }
 
-impl<'a> Given<'a> {
+impl<'a> RawValue<'a> {
     /// The value given for `field` of `kind`.
     pub(crate) const fn new(kind: &'static str, field: &'static str, value: &'a str) -> Self {
         Self {
@@ -95,7 +95,7 @@ impl<'a> Given<'a> {
         if !value.is_empty() && value.bytes().all(|b| b.is_ascii_digit()) {
             return self.count(10);
         }
-        Given { value, ..*self }.size()
+        RawValue { value, ..*self }.size()
     }
 
     /// A size that may have the size of a cell behind a slash. That is of the tables of older kernels alone.
@@ -184,7 +184,7 @@ impl<'a> Given<'a> {
     pub(crate) fn numbers(&self) -> Result<Numbers, ParamError> {
         let mut found = Numbers::default();
         for (place, word) in self.value.split_whitespace().enumerate() {
-            let number = Given { value: word, ..*self }.count(10)?;
+            let number = RawValue { value: word, ..*self }.count(10)?;
             if place == Numbers::MOST {
                 return Err(self.error(format!("at most {} numbers", Numbers::MOST)));
             }

@@ -9,7 +9,7 @@
 use crate::packet::Packet;
 use sojourn_qdisc::{
     AckFacts, Admission, AnyQdisc, Backlog, ClassStats, Departure, DropSink, Dropped, Packet as QdiscPacket, Qdisc,
-    QdiscStats, band_of_dscp,
+    QdiscStats, band_of_dscp, packet_without, priority_of_dscp,
 };
 use sojourn_tcp::{Flags, Segment};
 use sojourn_units::{Bytes, Ecn, Time};
@@ -44,19 +44,18 @@ impl Identity {
     }
 }
 
-/// The band of best effort.
-const MIDDLE: u8 = band_of_dscp(0);
-
 /// A packet, and what its route tells of it.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct ToldPacket {
+pub(crate) struct IdentifiedPacket {
     packet: Packet,
     identity: Identity,
-    band: u8,
     ack: Option<AckFacts>,
 }
 
-impl QdiscPacket for ToldPacket {
+impl QdiscPacket for IdentifiedPacket {
+    // A router's packets have no socket.
+    packet_without!(socket);
+
     #[inline]
     fn size(&self) -> Bytes {
         self.packet.size()
@@ -75,7 +74,11 @@ impl QdiscPacket for ToldPacket {
     }
     #[inline]
     fn band(&self) -> u8 {
-        self.band
+        band_of_dscp(self.identity.dscp)
+    }
+    #[inline]
+    fn priority(&self) -> u8 {
+        priority_of_dscp(self.identity.dscp)
     }
     #[inline]
     fn dscp(&self) -> u8 {
@@ -136,28 +139,22 @@ pub(crate) fn ack_facts(segment: &Segment) -> AckFacts {
 
 /// A discipline that is told of each packet what its route tells.
 #[derive(Debug)]
-pub(crate) struct Teller {
-    qdisc: AnyQdisc<ToldPacket>,
-    /// By route: whose packets they are, and their band.
-    told: Vec<(Identity, u8)>,
+pub(crate) struct WithIdentity {
+    qdisc: AnyQdisc<IdentifiedPacket>,
+    /// Whose packets they are, by route.
+    identities: Vec<Identity>,
     /// Whether the discipline looks at acknowledgements.
     pub(crate) reads_acks: bool,
     /// What the next packet is as an acknowledgement.
     pub(crate) next_ack: Option<AckFacts>,
 }
 
-impl Teller {
-    /// `qdisc` is told these identities, by route. Bands follow from code points, as an IPv4 router has it, unless
-    /// there is a cell.
-    ///
-    /// Deviation: on a wire behind a cell all packets are in the middle band. There code points were for the air alone
-    /// before wires had them, and the record of a scenario stays what it was.
-    pub(crate) fn new(qdisc: AnyQdisc<ToldPacket>, identities: &[Identity], cell: bool, reads_acks: bool) -> Self {
-        let band = |identity: &Identity| if cell { MIDDLE } else { band_of_dscp(identity.dscp) };
-        let told = identities.iter().map(|identity| (*identity, band(identity)));
+impl WithIdentity {
+    /// `qdisc` sees these identities, by route.
+    pub(crate) fn new(qdisc: AnyQdisc<IdentifiedPacket>, identities: &[Identity], reads_acks: bool) -> Self {
         Self {
             qdisc,
-            told: told.collect(),
+            identities: identities.to_vec(),
             reads_acks,
             next_ack: None,
         }
@@ -167,8 +164,8 @@ impl Teller {
 /// Takes drops as packets again.
 struct Forgetting<'a>(&'a mut dyn DropSink<Packet>);
 
-impl DropSink<ToldPacket> for Forgetting<'_> {
-    fn dropped(&mut self, drop: Dropped<ToldPacket>) {
+impl DropSink<IdentifiedPacket> for Forgetting<'_> {
+    fn dropped(&mut self, drop: Dropped<IdentifiedPacket>) {
         self.0.dropped(Dropped {
             packet: drop.packet.packet,
             reason: drop.reason,
@@ -177,17 +174,16 @@ impl DropSink<ToldPacket> for Forgetting<'_> {
     }
 }
 
-impl Qdisc<Packet> for Teller {
+impl Qdisc<Packet> for WithIdentity {
     fn enqueue(&mut self, packet: Packet, now: Time, drops: &mut dyn DropSink<Packet>) -> Admission {
-        let told = self.told.get(usize::from(packet.route)).copied();
-        let (mut identity, mut band) = told.unwrap_or((Identity::default(), MIDDLE));
+        let identity = self.identities.get(usize::from(packet.route)).copied();
+        let mut identity = identity.unwrap_or_default();
         if packet.is_washed() {
-            (identity.dscp, band) = (0, MIDDLE);
+            identity.dscp = 0;
         }
-        let told = ToldPacket {
+        let told = IdentifiedPacket {
             packet,
             identity,
-            band,
             ack: self.next_ack.take(),
         };
         self.qdisc.enqueue(told, now, &mut Forgetting(drops))

@@ -13,7 +13,7 @@ const LOST: Duration = Duration::from_secs(3);
 
 /// How far somebody has looked.
 #[derive(Debug)]
-pub(super) struct Seen {
+pub(super) struct Observer {
     /// Whose packets each route has, as a number of [`Names::all`].
     of_route: Vec<u16>,
     names: usize,
@@ -60,7 +60,7 @@ fn rate(s: &Scenario, direction: Direction) -> Rate {
         .expect("a checked topology names links that have a rate")
 }
 
-impl Seen {
+impl Observer {
     /// Begins to watch, before the first event.
     pub(super) fn new(s: &Scenario, places: &Places, simulator: &mut Simulator) -> Self {
         for link in [places.up, places.down] {

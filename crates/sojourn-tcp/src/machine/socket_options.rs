@@ -6,7 +6,7 @@ use sojourn_units::{Duration, Time};
 
 /// What was asked. A sender of which nothing was asked has none of this.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Asked {
+pub(crate) struct SocketOptions {
     /// How long the peer may acknowledge nothing. Source: Linux `icsk_user_timeout`.
     pub(super) user_timeout: Option<Duration>,
     /// When the first probe went out of those that wait for the window. Source: Linux `icsk_probes_tstamp`.
@@ -19,19 +19,19 @@ pub(crate) struct Asked {
 }
 
 impl<R: LossRecovery> Machine<R> {
-    pub(super) fn asked_mut(&mut self) -> &mut Asked {
-        self.asked.get_or_insert_default()
+    pub(super) fn options_mut(&mut self) -> &mut SocketOptions {
+        self.options.get_or_insert_default()
     }
 
     /// The host's device drops all that it is given from now on, or takes it again.
     pub(crate) fn set_device_full(&mut self, full: bool) {
-        self.asked_mut().device_full = full;
+        self.options_mut().device_full = full;
     }
 
     /// Whether the device drops what it is given.
     #[inline]
     pub(super) fn device_drops(&self) -> bool {
-        self.asked.as_ref().is_some_and(|asked| asked.device_full)
+        self.options.as_ref().is_some_and(|options| options.device_full)
     }
 
     /// Whether the device drops the segment that would go out now. That is a sign of congestion. Source: Linux
@@ -49,6 +49,6 @@ impl<R: LossRecovery> Machine<R> {
     /// or for the device.
     #[inline]
     pub(super) fn is_withheld(&self, len: u16) -> bool {
-        self.asked.is_some() && len > 0 && (self.device_drops() || self.holds_small(len))
+        self.options.is_some() && len > 0 && (self.device_drops() || self.holds_small(len))
     }
 }
