@@ -696,6 +696,11 @@ class Link:
     jitter
         Time text: each packet takes longer by a time uniform in 0 to this; none overtakes another (default 0); only
         with `rate`.
+    service_interval
+        Time text: if not zero, it serves in bursts only, at multiples of this, as `service_interval_up` does (default
+        0); only with `rate`.
+    delay_tick
+        Time text: its delay lets packets out at multiples of this only (default: at once).
     """
 
     between: tuple[str, ...]
@@ -706,6 +711,8 @@ class Link:
     burst: str | None = None
     loss: float | None = None
     jitter: str | None = None
+    service_interval: str | None = None
+    delay_tick: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -4,12 +4,12 @@ use crate::access::IdentityKeysMut;
 use crate::context::Context;
 use crate::error::within;
 use crate::name::check_title;
-use crate::path::{check_bottleneck, check_edges};
+use crate::path::check_edges;
 use crate::reading::{self, Reading};
 use crate::scenario::QDISC;
 use crate::{
-    BINS_MAX, Backend, DURATION_MAX, Direction, FlowScenario, Limits, ProbeScenario, RATE, RTT, Scenario,
-    ScenarioError, Transport, WifiScenario, backend, fail, hosts, limits, wifi_kernel,
+    BINS_MAX, Backend, DELAY_TICK_MAX, DURATION_MAX, Direction, FlowScenario, Limits, ProbeScenario, RATE, RTT,
+    Scenario, ScenarioError, Transport, WifiScenario, backend, fail, hosts, limits, wifi_kernel,
 };
 use serde_json::Value;
 use sojourn_qdisc::Discipline;
@@ -106,7 +106,8 @@ impl Scenario {
             Direction::Up => (self.qdisc_up, self.burst_up) = (qdisc, Some(burst)),
             Direction::Down => (self.qdisc_down, self.burst_down) = (qdisc, Some(burst)),
         }
-        check_bottleneck(direction, &self.bottleneck(direction), self.largest_frame())
+        let side = self.bottleneck(direction);
+        side.check(|key| format!("{key}_{name}"), self.largest_frame())
     }
 
     /// The keys of all traffic that say whose packets these are.
@@ -142,12 +143,7 @@ impl Scenario {
         }
         let checked = self.tcp.validate();
         checked.map_err(|error| ScenarioError::because(error.to_string()))?;
-        within(
-            "delay_tick",
-            self.delay_tick,
-            Duration::ZERO,
-            Duration::from_millis(100),
-        )?;
+        within("delay_tick", self.delay_tick, Duration::ZERO, DELAY_TICK_MAX)?;
         if backend.has_real_hosts() {
             hosts::check_real(self, backend)?;
         } else {

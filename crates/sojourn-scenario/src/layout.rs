@@ -1,22 +1,13 @@
 //! A scenario with a topology says of its path, and of all traffic on it, what follows from the topology.
 
 use crate::topology::{LinkScenario, TopologyScenario};
-use crate::{Backend, Direction, Impairment, Scenario, ScenarioError, fail};
+use crate::{Backend, Direction, Scenario, ScenarioError, fail};
 use serde_json::Value;
 use sojourn_qdisc::Discipline;
 use sojourn_units::Duration;
 
 /// Keys of the path with one bottleneck that a topology has no place for.
-const FOREIGN: [&str; 8] = [
-    "wifi",
-    "flusher",
-    "edge_rate",
-    "edge_burst",
-    "edge_limit",
-    "delay_tick",
-    "service_interval_up",
-    "service_interval_down",
-];
+const FOREIGN: [&str; 6] = ["wifi", "flusher", "edge_rate", "edge_burst", "edge_limit", "delay_tick"];
 
 impl Scenario {
     /// Completes a topology, and has the path, and all traffic on it, say what follows from it: the rates and disciplines
@@ -36,13 +27,7 @@ impl Scenario {
         }
         let is_written = |key: &str| written.get(key).is_some_and(|value| !value.is_null());
         for key in FOREIGN {
-            let is_default = match key {
-                "delay_tick" => self.delay_tick.is_zero(),
-                "service_interval_up" => self.service_interval_up.is_zero(),
-                "service_interval_down" => self.service_interval_down.is_zero(),
-                _ => false,
-            };
-            if is_written(key) && !is_default {
+            if is_written(key) && (key != "delay_tick" || !self.delay_tick.is_zero()) {
                 return fail(key, "given", "absent with topology");
             }
         }
@@ -63,22 +48,16 @@ impl Scenario {
                 before.impairment.loss.total_cmp(&side.impairment.loss).is_eq(),
             )?;
             same(&field("jitter"), before.impairment.jitter == side.impairment.jitter)?;
+            same(
+                &field("service_interval"),
+                before.service_interval == side.service_interval,
+            )?;
             if let Some(text) = &text {
                 let given = Discipline::parse(text, Some(side.rate)).ok();
                 follows(&field("qdisc"), given.as_ref() == Some(&side.qdisc))?;
             }
             *text = Some(side.qdisc.to_string());
-            let Impairment { loss, jitter } = side.impairment;
-            match direction {
-                Direction::Up => {
-                    (self.up, self.burst_up, self.loss_up, self.jitter_up) =
-                        (side.rate, Some(side.burst), loss, jitter);
-                }
-                Direction::Down => {
-                    (self.down, self.burst_down, self.loss_down, self.jitter_down) =
-                        (side.rate, Some(side.burst), loss, jitter);
-                }
-            }
+            self.set_bottleneck(direction, &side);
         }
         let rtt = topology.rtt(&topology.ends, "topology.ends")?;
         if is_written("rtt") {

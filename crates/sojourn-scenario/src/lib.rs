@@ -38,7 +38,7 @@ pub use error::{ScenarioError, fail};
 pub use flow::{Application, FlowScenario, Step, Transport, Writes};
 pub use flusher::{Bursts, FlusherScenario, Gate, Mode, Place, Watch};
 pub use limits::{Limits, NAMED as LIMITS};
-pub use path::{BottleneckScenario, EDGE_LIMIT, Impairment, usual_burst};
+pub use path::{BottleneckScenario, EDGE_LIMIT, Impairment, Shaping, usual_burst};
 pub use probe::{Codec, ProbeKindScenario, ProbeScenario, Voice};
 pub use scenario::Scenario;
 pub use schema::schema;
@@ -53,6 +53,8 @@ use sojourn_units::{Duration, Rate, words};
 
 /// Longest run.
 const DURATION_MAX: Duration = Duration::from_secs(86_400);
+/// Longest tick of a delay.
+const DELAY_TICK_MAX: Duration = Duration::from_millis(100);
 /// Least and longest base RTT.
 const RTT: (Duration, Duration) = (Duration::from_micros(1), Duration::from_secs(60));
 /// Least and highest rate.

@@ -1,7 +1,7 @@
 //! What the path does beside queueing: the buckets and queues at its edges, loss, and a delay that varies.
 
 use crate::error::within;
-use crate::{DURATION_MAX, Direction, RATE, ScenarioError, fail};
+use crate::{DURATION_MAX, RATE, ScenarioError, fail};
 use sojourn_qdisc::Discipline;
 use sojourn_units::{Bytes, Duration, Rate};
 
@@ -38,7 +38,25 @@ impl Impairment {
     }
 }
 
-/// One direction of the bottleneck.
+/// How a link keeps its rate.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Shaping {
+    /// A token bucket of this depth before an infinitely fast device: a packet leaves at once when its tokens are
+    /// there.
+    TokenBucket {
+        /// Bytes that may leave back to back.
+        burst: Bytes,
+    },
+    /// A wire: a packet arrives when its last bit does.
+    Wire,
+    /// A link that serves in bursts only, at multiples of a time. Each burst carries what the rate carries in that time.
+    Grants {
+        /// From one burst to the next; not zero.
+        every: Duration,
+    },
+}
+
+/// One direction of the bottleneck, or of a link of a topology that has a rate.
 #[derive(Clone, Debug)]
 pub struct BottleneckScenario {
     /// Its rate.
@@ -51,6 +69,34 @@ pub struct BottleneckScenario {
     pub impairment: Impairment,
     /// If not zero, the link serves in bursts only, at multiples of this.
     pub service_interval: Duration,
+}
+
+impl BottleneckScenario {
+    /// How it keeps its rate.
+    #[must_use]
+    pub fn shaping(&self) -> Shaping {
+        if self.service_interval.is_zero() {
+            Shaping::TokenBucket { burst: self.burst }
+        } else {
+            Shaping::Grants {
+                every: self.service_interval,
+            }
+        }
+    }
+
+    /// Checks all but the discipline. `field` is the name of a key of it, and `frame` the largest frame, bytes.
+    pub(crate) fn check(&self, field: impl Fn(&str) -> String, frame: u64) -> Result<(), ScenarioError> {
+        check_bucket(&field("burst"), self.burst, self.rate, frame)?;
+        if !self.service_interval.is_zero() {
+            let (least, most) = SERVICE_INTERVAL;
+            within(&field("service_interval"), self.service_interval, least, most)?;
+        }
+        let Impairment { loss, jitter } = self.impairment;
+        if !(0.0..1.0).contains(&loss) {
+            return fail(&field("loss"), loss, "a probability, at least 0 and less than 1");
+        }
+        within(&field("jitter"), jitter, Duration::ZERO, JITTER_MAX)
+    }
 }
 
 /// Checks the links at the edges; `frame` is the largest frame of the scenario, bytes.
@@ -79,26 +125,6 @@ pub(crate) fn check_edges(
         return fail("edge_limit", limit, format!("1 to {EDGE_LIMIT_MAX} packets"));
     }
     Ok(())
-}
-
-/// Checks one direction of the bottleneck; `frame` is as above.
-pub(crate) fn check_bottleneck(
-    direction: Direction,
-    side: &BottleneckScenario,
-    frame: u64,
-) -> Result<(), ScenarioError> {
-    let name = direction.name();
-    check_bucket(&format!("burst_{name}"), side.burst, side.rate, frame)?;
-    if !side.service_interval.is_zero() {
-        let field = format!("service_interval_{name}");
-        within(&field, side.service_interval, SERVICE_INTERVAL.0, SERVICE_INTERVAL.1)?;
-    }
-    let Impairment { loss, jitter } = side.impairment;
-    if !(0.0..1.0).contains(&loss) {
-        let rule = "a probability, at least 0 and less than 1";
-        return fail(&format!("loss_{name}"), loss, rule);
-    }
-    within(&format!("jitter_{name}"), jitter, Duration::ZERO, JITTER_MAX)
 }
 
 /// Refuses the depth of a token bucket that does not take the largest frame, or takes too long to fill.

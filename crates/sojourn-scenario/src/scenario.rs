@@ -199,6 +199,31 @@ impl Scenario {
         }
     }
 
+    /// Gives one direction of the bottleneck these numbers; its discipline is resolved apart.
+    pub(crate) fn set_bottleneck(&mut self, direction: Direction, side: &BottleneckScenario) {
+        let (rate, burst, loss, jitter, service_interval) = match direction {
+            Direction::Up => (
+                &mut self.up,
+                &mut self.burst_up,
+                &mut self.loss_up,
+                &mut self.jitter_up,
+                &mut self.service_interval_up,
+            ),
+            Direction::Down => (
+                &mut self.down,
+                &mut self.burst_down,
+                &mut self.loss_down,
+                &mut self.jitter_down,
+                &mut self.service_interval_down,
+            ),
+        };
+        (*rate, *burst, *service_interval) = (side.rate, Some(side.burst), side.service_interval);
+        Impairment {
+            loss: *loss,
+            jitter: *jitter,
+        } = side.impairment;
+    }
+
     /// Where the two ends of traffic with these keys are.
     #[must_use]
     pub fn access(&self, keys: IdentityKeys<'_>) -> Access {

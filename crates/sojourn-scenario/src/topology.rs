@@ -2,8 +2,8 @@
 
 use crate::error::within;
 use crate::name::check_name;
-use crate::path::{BottleneckScenario, check_bucket, usual_burst};
-use crate::{Backend, Impairment, RATE, RTT, ScenarioError, backend, fail, is_default, or_default};
+use crate::path::{BottleneckScenario, usual_burst};
+use crate::{Backend, DELAY_TICK_MAX, Impairment, RATE, RTT, ScenarioError, backend, fail, is_default, or_default};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_with::skip_serializing_none;
@@ -15,7 +15,7 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 pub(crate) const LINKS_MAX: usize = 1_000;
 /// The discipline of a link with a rate where none is named.
 const QDISC: &str = "pfifo limit 1000";
-/// Longest delay of a link, and longest extra delay.
+/// Longest delay of a link.
 const DELAY_MAX: Duration = Duration::from_secs(10);
 
 /// A network of any shape, in place of the path with one bottleneck. Packets take the way with the fewest links, of several
@@ -65,6 +65,15 @@ pub struct LinkScenario {
     #[serde(default, deserialize_with = "or_default", skip_serializing_if = "is_default")]
     #[schemars(extend("default" = null))]
     pub jitter: Duration,
+    /// If not zero, it serves in bursts only, at multiples of this, as `service_interval_up` does (default 0); only with
+    /// `rate`.
+    #[serde(default, deserialize_with = "or_default", skip_serializing_if = "is_default")]
+    #[schemars(extend("default" = null))]
+    pub service_interval: Duration,
+    /// Its delay lets packets out at multiples of this only (default: at once).
+    #[serde(default, deserialize_with = "or_default", skip_serializing_if = "is_default")]
+    #[schemars(extend("default" = null))]
+    pub delay_tick: Duration,
 }
 
 /// A link in one direction.
@@ -96,7 +105,7 @@ impl LinkScenario {
                 loss: self.loss,
                 jitter: self.jitter,
             },
-            service_interval: Duration::ZERO,
+            service_interval: self.service_interval,
         })
     }
 
@@ -111,12 +120,14 @@ impl LinkScenario {
             return fail(&field("between"), format!("{a:?} twice"), "two nodes");
         }
         within(&field("delay"), self.delay, Duration::ZERO, DELAY_MAX)?;
+        within(&field("delay_tick"), self.delay_tick, Duration::ZERO, DELAY_TICK_MAX)?;
         let Some(rate) = self.rate else {
             for (key, given) in [
                 ("qdisc", self.qdisc.is_some()),
                 ("burst", self.burst.is_some()),
                 ("loss", self.loss != 0.0),
                 ("jitter", !self.jitter.is_zero()),
+                ("service_interval", !self.service_interval.is_zero()),
             ] {
                 if given {
                     return fail(
@@ -129,17 +140,13 @@ impl LinkScenario {
             return Ok(());
         };
         within(&field("rate"), rate, RATE.0, RATE.1)?;
-        if !(0.0..1.0).contains(&self.loss) {
-            return fail(&field("loss"), self.loss, "a probability, at least 0 and less than 1");
-        }
-        within(&field("jitter"), self.jitter, Duration::ZERO, DELAY_MAX)?;
         let named = field("qdisc");
         let qdisc = Discipline::parse(self.qdisc.as_deref().unwrap_or(QDISC), Some(rate));
         let qdisc = qdisc.map_err(|e| ScenarioError::because(format!("{named}: {e}")))?;
         self.qdisc = Some(backend::discipline(&named, qdisc, backend)?.to_string());
         let usual = || usual_burst(rate, Bytes::new(frame));
-        let burst = *self.burst.get_or_insert_with(usual);
-        check_bucket(&field("burst"), burst, rate, frame)
+        self.burst.get_or_insert_with(usual);
+        self.bottleneck().map_or(Ok(()), |side| side.check(field, frame))
     }
 }
 
@@ -315,6 +322,8 @@ mod tests {
                 burst: None,
                 loss: 0.0,
                 jitter: Duration::ZERO,
+                service_interval: Duration::ZERO,
+                delay_tick: Duration::ZERO,
             }
         });
         TopologyScenario {

@@ -6,9 +6,10 @@
 //! cargo run --release -p sojourn-sim --example own_endpoint
 //! ```
 
+use sojourn_sim::network::EgressSpec;
 use sojourn_sim::sojourn_qdisc::QdiscSpec;
 use sojourn_sim::sojourn_units::{Duration, Rate, Time};
-use sojourn_sim::topology::{Bottleneck, DumbbellSpec, dumbbell};
+use sojourn_sim::topology::{DumbbellSpec, dumbbell};
 use sojourn_sim::{Agent, AgentSpec, Datagram, FlowSpec, Simulator};
 
 /// The sender: datagrams of 1514 bytes, 1448 of them data, each with its number; `rate` of them a second, and 100 at
@@ -57,7 +58,7 @@ impl Agent for Echo {
 }
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
-    let side = Bottleneck::new(Rate::from_mbit(10), QdiscSpec::parse("fq_codel", None)?);
+    let side = EgressSpec::new(Rate::from_mbit(10), QdiscSpec::parse("fq_codel", None)?);
     let net = dumbbell(&DumbbellSpec::new(side.clone(), side, Duration::from_millis(50)), None);
     let (up, down) = (net.paths[0].up.links(), net.paths[0].down.links());
     let mut sim = Simulator::new(net.topology.network(), 1, Duration::from_millis(100))?;

@@ -1,9 +1,9 @@
 //! A link that serves in bursts, as links do that aggregate or are granted their time.
 
-use sojourn_qdisc::{DropSink, Next, Qdisc};
-use sojourn_units::{Duration, Rate, Time};
-
+use crate::link::{Below, LinkModel};
 use crate::packet::Packet;
+use sojourn_qdisc::{DropSink, Next, ParamError};
+use sojourn_units::{Bytes, Duration, Rate, Time};
 
 /// Bits times nanoseconds in a second in a byte: credit is counted in bits a second times nanoseconds, which is exact.
 const BYTE: i128 = 8 * 1_000_000_000;
@@ -25,7 +25,7 @@ pub(crate) struct Grants<Q> {
     qdisc: Q,
 }
 
-impl<Q: Qdisc<Packet>> Grants<Q> {
+impl<Q: Below> Grants<Q> {
     /// A link of this rate that serves each `every`, which is not zero, over `qdisc`.
     pub(crate) fn new(rate: Rate, every: Duration, qdisc: Q) -> Self {
         Self {
@@ -37,21 +37,18 @@ impl<Q: Qdisc<Packet>> Grants<Q> {
         }
     }
 
-    pub(crate) fn child(&self) -> &Q {
-        &self.qdisc
+    /// Begins a burst. Those that went by without a packet only paid what was sent ahead.
+    fn begin(&mut self, now: Time) {
+        let burst = i128::from(self.rate.as_bps()) * i128::from(self.every.as_nanos());
+        let gone = self
+            .last
+            .map_or(1, |last| now.since(last).as_nanos() / self.every.as_nanos());
+        let idle = i128::from(gone).saturating_sub(1).saturating_mul(burst);
+        self.credit = self.credit.saturating_add(idle).min(0) + burst;
+        self.last = Some(now);
     }
 
-    pub(crate) fn child_mut(&mut self) -> &mut Q {
-        &mut self.qdisc
-    }
-
-    /// Changes the rate, from the next burst on.
-    pub(crate) fn set_rate(&mut self, rate: Rate) {
-        self.rate = rate;
-    }
-
-    /// The next packet of a burst, or when to ask again. Costs O(1) beside the discipline.
-    pub(crate) fn next(&mut self, now: Time, drops: &mut dyn DropSink<Packet>) -> Next<Packet> {
+    fn next_of_burst(&mut self, now: Time, drops: &mut dyn DropSink<Packet>) -> Next<Packet> {
         let number = now.as_nanos() / self.every.as_nanos();
         let begin = Time::from_nanos(number * self.every.as_nanos());
         if now == begin && self.last != Some(now) {
@@ -69,15 +66,25 @@ impl<Q: Qdisc<Packet>> Grants<Q> {
         }
         Next::At(begin + self.every)
     }
+}
 
-    /// Begins a burst. Those that went by without a packet only paid what was sent ahead.
-    fn begin(&mut self, now: Time) {
-        let burst = i128::from(self.rate.as_bps()) * i128::from(self.every.as_nanos());
-        let gone = self
-            .last
-            .map_or(1, |last| now.since(last).as_nanos() / self.every.as_nanos());
-        let idle = i128::from(gone).saturating_sub(1).saturating_mul(burst);
-        self.credit = self.credit.saturating_add(idle).min(0) + burst;
-        self.last = Some(now);
+impl<Q: Below> LinkModel<Q> for Grants<Q> {
+    fn child(&self) -> &Q {
+        &self.qdisc
+    }
+
+    fn child_mut(&mut self) -> &mut Q {
+        &mut self.qdisc
+    }
+
+    /// Holds from the next burst on.
+    fn set_rate(&mut self, rate: Rate, _: Bytes) -> Result<(), ParamError> {
+        self.rate = rate;
+        Ok(())
+    }
+
+    /// The next packet of a burst, or when to ask again. Costs O(1) beside the discipline.
+    fn next(&mut self, now: Time, drops: &mut dyn DropSink<Packet>) -> (Next<Packet>, Duration) {
+        (self.next_of_burst(now, drops), Duration::ZERO)
     }
 }

@@ -13,24 +13,197 @@ use sojourn_scenario::Impairment;
 use sojourn_units::{Bytes, Duration, Rate, Stream, Time};
 use std::collections::VecDeque;
 
-/// How an egress paces packets, over the discipline `Q`.
+/// What lets packets out of a discipline `Q` onto a link, at the link's rate.
+pub(crate) trait LinkModel<Q: Below> {
+    /// The discipline.
+    fn child(&self) -> &Q;
+    fn child_mut(&mut self) -> &mut Q;
+
+    /// Changes the rate, and the depth of a bucket, which is then full.
+    fn set_rate(&mut self, rate: Rate, burst: Bytes) -> Result<(), ParamError>;
+
+    /// The next packet, and how long after the link's delay its last bit arrives.
+    fn next(&mut self, now: Time, drops: &mut dyn DropSink<Packet>) -> (Next<Packet>, Duration);
+
+    #[inline]
+    fn enqueue(&mut self, packet: Packet, now: Time, drops: &mut dyn DropSink<Packet>) {
+        self.child_mut().enqueue(packet, now, drops);
+    }
+
+    /// Takes a packet through at once, if there is an empty FIFO and the link is free: how long it takes to be sent.
+    #[inline]
+    fn pass(&mut self, _: &Packet, _: Time) -> Option<Duration> {
+        None
+    }
+
+    /// How long a packet that leaves at `now` takes to be sent: what is left of the last one's time on a wire.
+    fn sending(&self, _: Time) -> Duration {
+        Duration::ZERO
+    }
+
+    /// The rate of the wire, if it is one.
+    fn wire_rate(&self) -> Option<Rate> {
+        None
+    }
+}
+
+/// A token bucket before an infinitely fast device, as `tc`'s `tbf` over veth.
 #[derive(Debug)]
-pub(crate) enum Shaped<Q> {
-    /// A token bucket before an infinitely fast device, as `tc`'s `tbf` over veth.
-    Bucket(Box<Tbf<Packet, Q>>),
-    /// A wire of this rate: a packet arrives when its last bit does.
-    Wire { rate: Rate, qdisc: Box<Q>, free_at: Time },
-    /// A link that serves in bursts.
+pub(crate) struct Bucket<Q>(Box<Tbf<Packet, Q>>);
+
+impl<Q: Below> LinkModel<Q> for Bucket<Q> {
+    fn child(&self) -> &Q {
+        self.0.child()
+    }
+
+    fn child_mut(&mut self) -> &mut Q {
+        self.0.child_mut()
+    }
+
+    fn set_rate(&mut self, rate: Rate, burst: Bytes) -> Result<(), ParamError> {
+        self.0.set_rate(rate, burst)
+    }
+
+    #[inline]
+    fn next(&mut self, now: Time, drops: &mut dyn DropSink<Packet>) -> (Next<Packet>, Duration) {
+        (self.0.next(now, drops), Duration::ZERO)
+    }
+
+    #[inline]
+    fn enqueue(&mut self, packet: Packet, now: Time, drops: &mut dyn DropSink<Packet>) {
+        self.0.enqueue(packet, now, drops);
+    }
+
+    #[inline]
+    fn pass(&mut self, packet: &Packet, now: Time) -> Option<Duration> {
+        let size = Bytes::new(u64::from(packet.size));
+        self.0.pass(size, now).then_some(Duration::ZERO)
+    }
+}
+
+/// A wire: a packet arrives when its last bit does.
+#[derive(Debug)]
+pub(crate) struct SerialLine<Q> {
+    pub(crate) rate: Rate,
+    pub(crate) qdisc: Box<Q>,
+    free_at: Time,
+}
+
+impl<Q: Below> LinkModel<Q> for SerialLine<Q> {
+    fn child(&self) -> &Q {
+        &self.qdisc
+    }
+
+    fn child_mut(&mut self) -> &mut Q {
+        &mut self.qdisc
+    }
+
+    /// The packet that is being sent goes on at the old rate.
+    fn set_rate(&mut self, rate: Rate, _: Bytes) -> Result<(), ParamError> {
+        self.rate = rate;
+        Ok(())
+    }
+
+    #[inline]
+    fn next(&mut self, now: Time, drops: &mut dyn DropSink<Packet>) -> (Next<Packet>, Duration) {
+        if self.free_at > now {
+            // An empty FIFO has nothing to do when the wire falls free; a packet that comes before finds it busy, and asks
+            // again. That saves most links half of their events. Others may change when they find themselves empty.
+            let next = if self.qdisc.rests() {
+                Next::Idle
+            } else {
+                Next::At(self.free_at)
+            };
+            return (next, Duration::ZERO);
+        }
+        let Some(departure) = self.qdisc.dequeue(now, drops) else {
+            // A shaper may hold packets back.
+            let next = self.qdisc.ready_at(now, drops).map_or(Next::Idle, Next::At);
+            return (next, Duration::ZERO);
+        };
+        let sending = self.rate.time_to_send(Bytes::new(u64::from(departure.packet.size)));
+        self.free_at = now + sending;
+        (Next::Departs(departure), sending)
+    }
+
+    #[inline]
+    fn pass(&mut self, packet: &Packet, now: Time) -> Option<Duration> {
+        let size = Bytes::new(u64::from(packet.size));
+        if self.free_at > now || !self.qdisc.lets_pass(size) {
+            return None;
+        }
+        self.qdisc.passed(size);
+        let sending = self.rate.time_to_send(size);
+        self.free_at = now + sending;
+        Some(sending)
+    }
+
+    fn sending(&self, now: Time) -> Duration {
+        self.free_at.since(now)
+    }
+
+    fn wire_rate(&self) -> Option<Rate> {
+        Some(self.rate)
+    }
+}
+
+/// A model of a link over the discipline `Q`.
+#[derive(Debug)]
+pub(crate) enum Model<Q> {
+    Bucket(Bucket<Q>),
+    Wire(SerialLine<Q>),
     Grants(Box<Grants<Q>>),
+}
+
+impl<Q: Below> Model<Q> {
+    /// The model of this kind, at this rate.
+    pub(crate) fn new(shaping: Shaping, rate: Rate, qdisc: Q) -> Result<Self, ParamError> {
+        Ok(match shaping {
+            Shaping::TokenBucket { burst } => Self::Bucket(Bucket(Box::new(Tbf::new(rate, burst, qdisc)?))),
+            Shaping::Wire => Self::Wire(SerialLine {
+                rate,
+                qdisc: Box::new(qdisc),
+                free_at: Time::ZERO,
+            }),
+            Shaping::Grants { every } => Self::Grants(Box::new(Grants::new(rate, every, qdisc))),
+        })
+    }
 }
 
 /// How an egress paces packets.
 #[derive(Debug)]
 pub(crate) enum Pacing {
     /// Over a discipline that sees what a packet itself has.
-    Plain(Shaped<AnyQdisc<Packet>>),
+    Plain(Model<AnyQdisc<Packet>>),
     /// Over one that sees code points and hosts, too.
-    WithIdentity(Box<Shaped<WithIdentity>>),
+    WithIdentity(Box<Model<WithIdentity>>),
+}
+
+/// Calls a method of [`LinkModel`], without a table of functions.
+macro_rules! of_model {
+    ($model:expr, $own:ident => $call:expr) => {
+        match $model {
+            Model::Bucket($own) => $call,
+            Model::Wire($own) => $call,
+            Model::Grants($own) => $call,
+        }
+    };
+}
+
+/// The same, over either discipline.
+macro_rules! of_pacing {
+    (& $pacing:expr, $own:ident => $call:expr) => {
+        match $pacing {
+            Pacing::Plain(model) => of_model!(model, $own => $call),
+            Pacing::WithIdentity(model) => of_model!(&**model, $own => $call),
+        }
+    };
+    ($pacing:expr, $own:ident => $call:expr) => {
+        match $pacing {
+            Pacing::Plain(model) => of_model!(model, $own => $call),
+            Pacing::WithIdentity(model) => of_model!(&mut **model, $own => $call),
+        }
+    };
 }
 
 /// A discipline below an egress.
@@ -52,144 +225,33 @@ impl Below for WithIdentity {
     }
 }
 
-impl<Q: Below> Shaped<Q> {
-    /// A shaper of this kind over `qdisc`.
-    pub(crate) fn new(shaping: Shaping, rate: Rate, qdisc: Q) -> Result<Self, ParamError> {
-        Ok(match shaping {
-            Shaping::TokenBucket { burst } => Self::Bucket(Box::new(Tbf::new(rate, burst, qdisc)?)),
-            Shaping::Wire => Self::Wire {
-                rate,
-                qdisc: Box::new(qdisc),
-                free_at: Time::ZERO,
-            },
-            Shaping::Grants { every } => Self::Grants(Box::new(Grants::new(rate, every, qdisc))),
-        })
-    }
-
-    fn child(&self) -> &Q {
-        match self {
-            Self::Bucket(tbf) => tbf.child(),
-            Self::Wire { qdisc, .. } => qdisc,
-            Self::Grants(grants) => grants.child(),
-        }
-    }
-
-    fn child_mut(&mut self) -> &mut Q {
-        match self {
-            Self::Bucket(tbf) => tbf.child_mut(),
-            Self::Wire { qdisc, .. } => qdisc,
-            Self::Grants(grants) => grants.child_mut(),
-        }
-    }
-
-    /// Changes the rate, and the depth of a bucket. On a wire, the packet that is being sent goes on at the old rate.
-    fn set_rate(&mut self, to: Rate, burst: Bytes) -> Result<(), ParamError> {
-        match self {
-            Self::Bucket(tbf) => tbf.set_rate(to, burst)?,
-            Self::Wire { rate, .. } => *rate = to,
-            Self::Grants(grants) => grants.set_rate(to),
-        }
-        Ok(())
-    }
-
-    fn sending(&self, now: Time) -> Duration {
-        match self {
-            Self::Bucket(_) | Self::Grants(_) => Duration::ZERO,
-            Self::Wire { free_at, .. } => free_at.since(now),
-        }
-    }
-
-    #[inline]
-    fn pass(&mut self, packet: &Packet, now: Time) -> Option<Duration> {
-        let size = Bytes::new(u64::from(packet.size));
-        let (rate, qdisc, free_at) = match self {
-            Self::Bucket(tbf) => return tbf.pass(size, now).then_some(Duration::ZERO),
-            Self::Wire { rate, qdisc, free_at } => (rate, qdisc, free_at),
-            Self::Grants(_) => return None,
-        };
-        if *free_at > now || !qdisc.lets_pass(size) {
-            return None;
-        }
-        qdisc.passed(size);
-        let sending = rate.time_to_send(size);
-        *free_at = now + sending;
-        Some(sending)
-    }
-
-    #[inline]
-    fn enqueue(&mut self, packet: Packet, now: Time, drops: &mut dyn DropSink<Packet>) {
-        match self {
-            Self::Bucket(tbf) => tbf.enqueue(packet, now, drops),
-            Self::Wire { qdisc, .. } => qdisc.enqueue(packet, now, drops),
-            Self::Grants(grants) => grants.child_mut().enqueue(packet, now, drops),
-        };
-    }
-
-    #[inline]
-    fn next(&mut self, now: Time, drops: &mut dyn DropSink<Packet>) -> (Next<Packet>, Duration) {
-        match self {
-            Self::Bucket(tbf) => (tbf.next(now, drops), Duration::ZERO),
-            Self::Grants(grants) => (grants.next(now, drops), Duration::ZERO),
-            Self::Wire { rate, qdisc, free_at } => {
-                if *free_at > now {
-                    // An empty FIFO has nothing to do when the wire falls free; a packet that comes before finds it
-                    // busy, and asks again. That saves most links half of their events. Others may
-                    // change when they find themselves empty.
-                    let next = if qdisc.rests() { Next::Idle } else { Next::At(*free_at) };
-                    return (next, Duration::ZERO);
-                }
-                let Some(departure) = qdisc.dequeue(now, drops) else {
-                    // A shaper may hold packets back.
-                    let next = qdisc.ready_at(now, drops).map_or(Next::Idle, Next::At);
-                    return (next, Duration::ZERO);
-                };
-                let sending = rate.time_to_send(Bytes::new(u64::from(departure.packet.size)));
-                *free_at = now + sending;
-                (Next::Departs(departure), sending)
-            }
-        }
-    }
-}
-
 impl Pacing {
-    /// The counters of the discipline under the shaper that only its kind has.
+    /// The counters of the discipline that only its kind has.
     pub(crate) fn extra_stats(&self) -> Vec<(&'static str, f64)> {
-        match self {
-            Self::Plain(shaped) => shaped.child().extra_stats(),
-            Self::WithIdentity(shaped) => shaped.child().extra_stats(),
-        }
+        of_pacing!(&self, model => model.child().extra_stats())
     }
 
     /// Changes the rate from now on. A bucket gets this depth, and is full.
     pub(crate) fn set_rate(&mut self, rate: Rate, burst: Bytes) -> Result<(), ParamError> {
-        match self {
-            Self::Plain(shaped) => shaped.set_rate(rate, burst),
-            Self::WithIdentity(shaped) => shaped.set_rate(rate, burst),
-        }
+        of_pacing!(self, model => model.set_rate(rate, burst))
     }
 
     /// Whether a packet that comes may leave before those that wait for their time.
     #[inline]
     pub(crate) fn overtakes(&self) -> bool {
-        match self {
-            Self::Plain(shaped) => shaped.child().overtakes(),
-            Self::WithIdentity(shaped) => shaped.child().overtakes(),
-        }
+        of_pacing!(&self, model => model.child().overtakes())
     }
 
-    /// The counters of the classes of the discipline under the shaper, if it has some.
+    /// The counters of the classes of the discipline, if it has some.
     pub(crate) fn class_stats(&self) -> Vec<ClassStats> {
-        match self {
-            Self::Plain(shaped) => shaped.child().class_stats(),
-            Self::WithIdentity(shaped) => shaped.child().class_stats(),
-        }
+        of_pacing!(&self, model => model.child().class_stats())
     }
 
     /// Tells the discipline what the packet that comes next is as an acknowledgement, if it looks at these.
     #[inline]
     pub(crate) fn tell_ack(&mut self, packet: &Packet, segments: &Segments) {
-        if let Self::WithIdentity(shaped) = self {
-            let qdisc = shaped.child_mut();
+        if let Self::WithIdentity(model) = self {
+            let qdisc = of_model!(&mut **model, own => own.child_mut());
             if qdisc.reads_acks && packet.is_tcp() {
                 qdisc.next_ack = Some(ack_facts(&segments.peek(packet)));
             }
@@ -198,50 +260,32 @@ impl Pacing {
 
     /// The rate of the wire, if it is one.
     pub(crate) fn wire_rate(&self) -> Option<Rate> {
-        match self {
-            Self::Plain(Shaped::Wire { rate, .. }) => Some(*rate),
-            Self::Plain(Shaped::Bucket(_) | Shaped::Grants(_)) => None,
-            Self::WithIdentity(shaped) => match &**shaped {
-                Shaped::Wire { rate, .. } => Some(*rate),
-                Shaped::Bucket(_) | Shaped::Grants(_) => None,
-            },
-        }
+        of_pacing!(&self, model => model.wire_rate())
     }
 
-    /// How long a packet that leaves at `now` takes to be sent: what is left of the last one's time on a wire.
+    /// See [`LinkModel::sending`].
     pub(crate) fn sending(&self, now: Time) -> Duration {
-        match self {
-            Self::Plain(shaped) => shaped.sending(now),
-            Self::WithIdentity(shaped) => shaped.sending(now),
-        }
+        of_pacing!(&self, model => model.sending(now))
     }
 
-    /// Takes a packet through at once, if there is an empty FIFO before a free wire or a bucket with enough in it:
-    /// how long it takes to be sent.
+    /// See [`LinkModel::pass`]. No discipline that looks at code points or hosts lets packets pass.
     #[inline]
     pub(crate) fn pass(&mut self, packet: &Packet, now: Time) -> Option<Duration> {
         match self {
-            Self::Plain(shaped) => shaped.pass(packet, now),
-            // No discipline that looks at code points or hosts lets packets pass.
+            Self::Plain(model) => of_model!(model, own => own.pass(packet, now)),
             Self::WithIdentity(_) => None,
         }
     }
 
     #[inline]
     pub(crate) fn enqueue(&mut self, packet: Packet, now: Time, drops: &mut dyn DropSink<Packet>) {
-        match self {
-            Self::Plain(shaped) => shaped.enqueue(packet, now, drops),
-            Self::WithIdentity(shaped) => shaped.enqueue(packet, now, drops),
-        }
+        of_pacing!(self, model => model.enqueue(packet, now, drops));
     }
 
-    /// The next packet, and how long after the link's delay its last bit arrives.
+    /// See [`LinkModel::next`].
     #[inline]
     pub(crate) fn next(&mut self, now: Time, drops: &mut dyn DropSink<Packet>) -> (Next<Packet>, Duration) {
-        match self {
-            Self::Plain(shaped) => shaped.next(now, drops),
-            Self::WithIdentity(shaped) => shaped.next(now, drops),
-        }
+        of_pacing!(self, model => model.next(now, drops))
     }
 }
 

@@ -1,7 +1,7 @@
 //! Nodes, links and routes: the description of a network, before it runs.
 
 use sojourn_qdisc::QdiscSpec;
-use sojourn_scenario::Impairment;
+use sojourn_scenario::{Impairment, UDP_FRAME, usual_burst};
 use sojourn_units::{Bytes, Duration, Rate};
 use sojourn_wifi::CellSpec;
 use std::collections::VecDeque;
@@ -61,23 +61,7 @@ pub struct Hop {
     pub to: sojourn_wifi::NodeId,
 }
 
-/// How a link's egress keeps its rate.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Shaping {
-    /// A token bucket of this depth before an infinitely fast device: a packet leaves at once when its tokens are
-    /// there.
-    TokenBucket {
-        /// Bytes that may leave back to back.
-        burst: Bytes,
-    },
-    /// A wire: a packet arrives when its last bit does.
-    Wire,
-    /// A link that serves in bursts only, at multiples of a time. Each burst carries what the rate carries in that time.
-    Grants {
-        /// From one burst to the next; not zero.
-        every: Duration,
-    },
-}
+pub use sojourn_scenario::Shaping;
 
 /// The sending side of a link that has a rate.
 #[derive(Clone, Debug)]
@@ -88,11 +72,30 @@ pub struct EgressSpec {
     pub shaping: Shaping,
     /// The queue discipline before it.
     pub qdisc: QdiscSpec,
+    /// What befalls packets that have left it: some are lost, the others take longer than the link's delay by a varying
+    /// time.
+    pub impairment: Impairment,
     /// The name in the record; `None` if it is not reported.
     pub name: Option<String>,
     /// Ablation: bare acknowledgements that the discipline drops go around the queue, in the place they would have
     /// had and without link time.
     pub spare_acks: bool,
+}
+
+impl EgressSpec {
+    /// A token bucket of this rate, as deep as a scenario's with full frames, before this discipline; without impairment.
+    #[must_use]
+    pub fn new(rate: Rate, qdisc: QdiscSpec) -> Self {
+        let burst = usual_burst(rate, Bytes::new(u64::from(UDP_FRAME)));
+        Self {
+            rate,
+            shaping: Shaping::TokenBucket { burst },
+            qdisc,
+            impairment: Impairment::default(),
+            name: None,
+            spare_acks: false,
+        }
+    }
 }
 
 /// One direction of a connection between two nodes.
@@ -152,11 +155,9 @@ pub enum NetworkError {
 /// let mut net = Network::default();
 /// let (a, b) = (net.add_node("a"), net.add_node("b"));
 /// let egress = EgressSpec {
-///     rate: Rate::from_mbit(10),
 ///     shaping: Shaping::Wire,
-///     qdisc: QdiscSpec::parse("pfifo limit 100", None)?,
 ///     name: Some("ab".into()),
-///     spare_acks: false,
+///     ..EgressSpec::new(Rate::from_mbit(10), QdiscSpec::parse("pfifo limit 100", None)?)
 /// };
 /// net.add_link(LinkSpec { from: a, to: b, egress: Some(egress), delay: Duration::from_millis(5), tick: Duration::ZERO });
 /// net.add_link(LinkSpec { from: b, to: a, egress: None, delay: Duration::from_millis(5), tick: Duration::ZERO });
@@ -167,7 +168,6 @@ pub enum NetworkError {
 pub struct Network {
     nodes: Vec<String>,
     links: Vec<LinkSpec>,
-    impairments: Vec<(LinkId, Impairment)>,
     cells: Vec<CellSpec>,
     hops: Vec<(LinkId, Hop)>,
 }
@@ -190,18 +190,6 @@ impl Network {
         self.links.push(link);
         assert!(self.links.len() < usize::from(u16::MAX), "at most 65,534 links");
         LinkId((self.links.len() - 1) as u16)
-    }
-
-    /// What leaves the egress of `link` is subject to `impairment`: some of it is lost, and what is not takes longer
-    /// than the link's delay by a varying time.
-    pub fn impair(&mut self, link: LinkId, impairment: Impairment) {
-        self.impairments.push((link, impairment));
-    }
-
-    /// What befalls packets on link `link`.
-    pub(crate) fn impairment(&self, link: usize) -> Impairment {
-        let found = self.impairments.iter().rfind(|(l, _)| usize::from(l.0) == link);
-        found.map_or(Impairment::default(), |(_, impairment)| *impairment)
     }
 
     /// A new cell.

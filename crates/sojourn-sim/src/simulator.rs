@@ -27,7 +27,7 @@ pub use stats::{EgressStats, RouteStats};
 use crate::calendar::{Calendar, Slot};
 use crate::ends;
 use crate::identity::Identity;
-use crate::link::{Air, Egress, Link, Pacing, Released, Shaped, Weather};
+use crate::link::{Air, Egress, Link, Model, Pacing, Released, Weather};
 use crate::meter::Meter;
 use crate::network::{EgressSpec, LinkId, Network, NetworkError, RouteId, RoutePair};
 use crate::paces::Paces;
@@ -269,7 +269,7 @@ impl Simulator {
             let egress = match &spec.egress {
                 None => None,
                 Some(e) => Some(Egress {
-                    pacing: Pacing::Plain(Shaped::new(e.shaping, e.rate, e.qdisc.build(seed_of_qdisc(seed, i)))?),
+                    pacing: Pacing::Plain(Model::new(e.shaping, e.rate, e.qdisc.build(seed_of_qdisc(seed, i)))?),
                     meter: Meter::default(),
                     reported: e.name.is_some(),
                     slot: Slot::default(),
@@ -280,7 +280,7 @@ impl Simulator {
             askers.extend(spec.egress.as_ref().filter(asks).map(|e| (i as u16, e.clone())));
             spared.push(spec.egress.as_ref().filter(|e| e.spare_acks).map(|_| Spared::default()));
             let wire = egress.as_ref().is_some_and(|e| e.pacing.wire_rate().is_some());
-            let impairment = network.impairment(i);
+            let impairment = spec.egress.as_ref().map_or_else(Default::default, |e| e.impairment);
             let name = spec.egress.as_ref().and_then(|e| e.name.clone());
             let weather = || Weather::new(impairment, seed, &name.unwrap_or_else(|| i.to_string()));
             let air = match network.hop(i) {

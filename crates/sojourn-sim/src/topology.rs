@@ -7,10 +7,9 @@ mod dumbbell;
 #[cfg(test)]
 mod tests;
 
-pub use dumbbell::{Bottleneck, Dumbbell, DumbbellSpec, Path, Way, dumbbell};
+pub use dumbbell::{Dumbbell, DumbbellSpec, Path, Way, dumbbell};
 
 use crate::network::{CellId, EgressSpec, Hop, LinkId, LinkSpec, Network, NetworkError, NodeId};
-use sojourn_scenario::Impairment;
 use sojourn_units::Duration;
 use sojourn_wifi::CellSpec;
 use std::collections::{BTreeMap, BTreeSet};
@@ -31,8 +30,6 @@ pub struct NamedLink {
     pub delay: Duration,
     /// See [`LinkSpec::tick`].
     pub tick: Duration,
-    /// See [`Network::impair`].
-    pub impairment: Impairment,
     /// See [`Network::lead_through`].
     pub hop: Option<Hop>,
 }
@@ -311,9 +308,6 @@ fn add_link(
         delay: link.delay,
         tick: link.tick,
     });
-    if !link.impairment.is_none() {
-        network.impair(id, link.impairment);
-    }
     if let Some(hop) = link.hop {
         network.lead_through(id, hop);
     }

@@ -1,12 +1,11 @@
 //! The ways of all traffic through the network of a scenario: the path with one bottleneck, or a topology.
 
 use crate::identity::Identity;
-use crate::network::{EgressSpec, LinkId, Shaping};
+use crate::network::{EgressSpec, LinkId};
 use crate::places::BottlenecksByEnds;
 use crate::record::PerDirection;
 use crate::simulator::{Destination, SimError, Simulator};
-use crate::topology::{Bottleneck, Dumbbell, DumbbellSpec, NamedLink, Path, Topology, dumbbell};
-use sojourn_qdisc::QdiscSpec;
+use crate::topology::{Dumbbell, DumbbellSpec, NamedLink, Path, Topology, dumbbell};
 use sojourn_scenario::{Access, BottleneckScenario, Directed, Direction, Scenario, TopologyScenario};
 use sojourn_units::{Duration, Stream};
 use std::collections::{BTreeMap, BTreeSet};
@@ -81,24 +80,18 @@ impl Paths {
 
     fn of_dumbbell(s: &Scenario) -> Result<Self, SimError> {
         let rtts = s.rtts();
-        let side = |name: &str, b: BottleneckScenario| {
-            Ok::<_, SimError>(Bottleneck {
-                rate: b.rate,
-                burst: b.burst,
-                qdisc: modelled(name, &b)?,
-                impairment: b.impairment,
-                service_interval: b.service_interval,
-            })
-        };
+        let side = |name, direction| egress(name, &s.bottleneck(direction), s.spare_acks);
         let spec = DumbbellSpec {
-            up: side("qdisc_up", s.bottleneck(Direction::Up))?,
-            down: side("qdisc_down", s.bottleneck(Direction::Down))?,
             edge_rate: s.edge_rate,
             edge_burst: s.edge_burst,
             edge_limit: s.edge_limit,
             rtts: rtts.clone(),
             delay_tick: s.delay_tick,
-            spare_acks: s.spare_acks,
+            ..DumbbellSpec::new(
+                side("qdisc_up", Direction::Up)?,
+                side("qdisc_down", Direction::Down)?,
+                s.rtt,
+            )
         };
         let Dumbbell {
             topology,
@@ -255,29 +248,31 @@ impl Paths {
     }
 }
 
-/// The discipline of one direction of the bottleneck, or of a link.
-fn modelled(field: &str, side: &BottleneckScenario) -> Result<QdiscSpec, SimError> {
-    let built = side.qdisc.buildable();
-    built
-        .cloned()
-        .map_err(|refusal| SimError::NotModelled(format!("{field}: {refusal}")))
+/// The sending side of one direction of the bottleneck, or of a link; `field` names its discipline in an error.
+fn egress(field: &str, side: &BottleneckScenario, spare_acks: bool) -> Result<EgressSpec, SimError> {
+    let qdisc = side.qdisc.buildable().cloned();
+    Ok(EgressSpec {
+        rate: side.rate,
+        shaping: side.shaping(),
+        qdisc: qdisc.map_err(|refusal| SimError::NotModelled(format!("{field}: {refusal}")))?,
+        impairment: side.impairment,
+        name: None,
+        spare_acks,
+    })
 }
 
 /// A link of a topology.
 fn named_link(link: &Directed<'_>, spare_acks: bool) -> Result<NamedLink, SimError> {
     let mut named = NamedLink {
         delay: link.link.delay,
+        tick: link.link.delay_tick,
         ..NamedLink::new(&link.name, link.from, link.to)
     };
     if let Some(side) = link.link.bottleneck() {
         named.egress = Some(EgressSpec {
-            rate: side.rate,
-            shaping: Shaping::TokenBucket { burst: side.burst },
-            qdisc: modelled(&link.name, &side)?,
             name: Some(link.name.clone()),
-            spare_acks,
+            ..egress(&link.name, &side, spare_acks)?
         });
-        named.impairment = side.impairment;
     }
     Ok(named)
 }

@@ -108,7 +108,8 @@ impl Simulator {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::topology::{Bottleneck, DumbbellSpec, dumbbell};
+    use crate::network::EgressSpec;
+    use crate::topology::{DumbbellSpec, dumbbell};
     use sojourn_qdisc::QdiscSpec;
     use sojourn_scenario::Impairment;
     use sojourn_units::{Duration, Rate, Time};
@@ -133,7 +134,7 @@ mod tests {
     #[test]
     fn no_payload_is_kept_of_what_is_no_longer_under_way() {
         let qdisc = QdiscSpec::parse("pfifo limit 5", None).expect("valid");
-        let mut side = Bottleneck::new(Rate::from_mbit(1), qdisc);
+        let mut side = EgressSpec::new(Rate::from_mbit(1), qdisc);
         side.impairment = Impairment {
             loss: 0.3,
             ..Impairment::default()

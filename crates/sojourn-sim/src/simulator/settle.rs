@@ -2,7 +2,7 @@
 
 use super::{LinkPart, Simulator, seed_of_qdisc};
 use crate::identity::{Identity, WithIdentity};
-use crate::link::{END, Pacing, Shaped};
+use crate::link::{END, Model, Pacing};
 use crate::paces::Paces;
 use crate::wire::{Wire, WireDevice};
 use sojourn_qdisc::{AnyQdisc, FifoLimit};
@@ -87,9 +87,9 @@ impl Simulator {
             }
             let qdisc = spec.qdisc.build(seed_of_qdisc(self.seed, usize::from(*link)));
             let qdisc = WithIdentity::new(qdisc, &self.identities, reads_acks);
-            let shaped = Shaped::new(spec.shaping, spec.rate, qdisc).expect("the same was made without an identity");
+            let model = Model::new(spec.shaping, spec.rate, qdisc).expect("the same was made without an identity");
             if let Some(egress) = &mut self.links[usize::from(*link)].egress {
-                egress.pacing = Pacing::WithIdentity(Box::new(shaped));
+                egress.pacing = Pacing::WithIdentity(Box::new(model));
             }
         }
     }
@@ -103,14 +103,14 @@ impl Simulator {
         }
         for (link, spared) in self.links.iter_mut().zip(&self.spared) {
             let Some(egress) = &link.egress else { continue };
-            if let Pacing::Plain(Shaped::Wire { rate, qdisc, .. }) = &egress.pacing
-                && let AnyQdisc::Fifo(fifo) = &**qdisc
+            if let Pacing::Plain(Model::Wire(line)) = &egress.pacing
+                && let AnyQdisc::Fifo(fifo) = &*line.qdisc
                 && let FifoLimit::Packets(limit) = fifo.limit()
                 && !egress.reported
                 && spared.is_none()
                 && link.air.is_none()
             {
-                let mut wire = Wire::new(*rate, limit);
+                let mut wire = Wire::new(line.rate, limit);
                 wire.device = egress.own.map(|_| WireDevice::default());
                 link.wire = Some(wire);
             }

@@ -3,46 +3,17 @@
 use super::{NamedLink, Topology};
 use crate::network::{CellId, EgressSpec, Hop, LinkId, Shaping};
 use sojourn_qdisc::QdiscSpec;
-use sojourn_scenario::{EDGE_LIMIT, Impairment, UDP_FRAME, usual_burst};
+use sojourn_scenario::EDGE_LIMIT;
 use sojourn_units::{Bytes, Duration, Rate};
 use sojourn_wifi::{CellSpec, NodeId as WifiNode};
-
-/// One direction of the bottleneck.
-#[derive(Clone, Debug)]
-pub struct Bottleneck {
-    /// Its rate.
-    pub rate: Rate,
-    /// Depth of the token bucket.
-    pub burst: Bytes,
-    /// The discipline under test.
-    pub qdisc: QdiscSpec,
-    /// What befalls packets after it.
-    pub impairment: Impairment,
-    /// If not zero, it serves in bursts only, at multiples of this.
-    pub service_interval: Duration,
-}
-
-impl Bottleneck {
-    /// One without impairment, whose bucket is as deep as a scenario's with full frames.
-    #[must_use]
-    pub fn new(rate: Rate, qdisc: QdiscSpec) -> Self {
-        Self {
-            rate,
-            burst: usual_burst(rate, Bytes::new(u64::from(UDP_FRAME))),
-            qdisc,
-            impairment: Impairment::default(),
-            service_interval: Duration::ZERO,
-        }
-    }
-}
 
 /// The parameters of [`dumbbell()`].
 #[derive(Clone, Debug)]
 pub struct DumbbellSpec {
-    /// Client to server.
-    pub up: Bottleneck,
-    /// Server to client.
-    pub down: Bottleneck,
+    /// The bottleneck from client to server.
+    pub up: EgressSpec,
+    /// That from server to client.
+    pub down: EgressSpec,
     /// Rate of the links between hosts and routers; `None` for infinitely fast ones.
     pub edge_rate: Option<Rate>,
     /// Depth of their token buckets; `None` for wires.
@@ -53,14 +24,12 @@ pub struct DumbbellSpec {
     pub rtts: Vec<Duration>,
     /// See [`crate::network::LinkSpec::tick`]; of the delay box.
     pub delay_tick: Duration,
-    /// See [`EgressSpec::spare_acks`].
-    pub spare_acks: bool,
 }
 
 impl DumbbellSpec {
     /// One with infinitely fast links at its edges, and flows of one base RTT.
     #[must_use]
-    pub fn new(up: Bottleneck, down: Bottleneck, rtt: Duration) -> Self {
+    pub fn new(up: EgressSpec, down: EgressSpec, rtt: Duration) -> Self {
         Self {
             up,
             down,
@@ -69,7 +38,6 @@ impl DumbbellSpec {
             edge_limit: EDGE_LIMIT,
             rtts: vec![rtt],
             delay_tick: Duration::ZERO,
-            spare_acks: false,
         }
     }
 }
@@ -162,10 +130,10 @@ pub fn dumbbell(spec: &DumbbellSpec, cell: Option<&CellSpec>) -> Dumbbell {
     // The first client's links have the same numbers with a cell as without, and so have their random streams; those of
     // others come last.
     t.link(access(0, FIRST, true))
-        .link(bottleneck(spec, &spec.up, "up", "r1"))
+        .link(bottleneck(&spec.up, "up", "r1"))
         .link(edge("server in", "r2", "server"))
         .link(edge("server out", "server", "r2"))
-        .link(bottleneck(spec, &spec.down, "down", "r2"))
+        .link(bottleneck(&spec.down, "down", "r2"))
         .link(access(0, FIRST, false));
     for rtt in &spec.rtts {
         let half = *rtt / 2;
@@ -229,33 +197,20 @@ const FIRST: &str = "client";
 
 /// What the links between hosts and routers have.
 fn edge(spec: &DumbbellSpec) -> Option<EgressSpec> {
+    let fifo = QdiscSpec::parse(&format!("pfifo limit {}", spec.edge_limit), None).expect("a plain FIFO is valid");
+    let bucket = |burst| Shaping::TokenBucket { burst };
     spec.edge_rate.map(|rate| EgressSpec {
-        rate,
-        shaping: spec
-            .edge_burst
-            .map_or(Shaping::Wire, |burst| Shaping::TokenBucket { burst }),
-        qdisc: QdiscSpec::parse(&format!("pfifo limit {}", spec.edge_limit), None).expect("a plain FIFO is valid"),
-        name: None,
-        spare_acks: false,
+        shaping: spec.edge_burst.map_or(Shaping::Wire, bucket),
+        ..EgressSpec::new(rate, fifo)
     })
 }
 
-fn bottleneck(spec: &DumbbellSpec, side: &Bottleneck, name: &str, from: &str) -> NamedLink {
+fn bottleneck(side: &EgressSpec, name: &str, from: &str) -> NamedLink {
     NamedLink {
         egress: Some(EgressSpec {
-            rate: side.rate,
-            shaping: if side.service_interval.is_zero() {
-                Shaping::TokenBucket { burst: side.burst }
-            } else {
-                Shaping::Grants {
-                    every: side.service_interval,
-                }
-            },
-            qdisc: side.qdisc.clone(),
             name: Some(name.to_owned()),
-            spare_acks: spec.spare_acks,
+            ..side.clone()
         }),
-        impairment: side.impairment,
         ..NamedLink::new(name, from, "delay")
     }
 }

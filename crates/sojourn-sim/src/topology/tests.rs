@@ -1,7 +1,7 @@
 use super::*;
 use crate::network::Shaping;
 use sojourn_qdisc::QdiscSpec;
-use sojourn_units::{Bytes, Rate};
+use sojourn_units::Rate;
 
 /// A delay of 1 ms.
 fn link(name: &str, from: &str, to: &str) -> NamedLink {
@@ -79,11 +79,11 @@ fn a_link_through_a_cell_has_no_rate_and_a_cell() {
         r#"link "air" leads through a cell that the topology does not have"#
     );
     let egress = Some(EgressSpec {
-        rate: Rate::from_mbit(1),
         shaping: Shaping::Wire,
-        qdisc: QdiscSpec::parse("pfifo limit 10", None).expect("valid"),
-        name: None,
-        spare_acks: false,
+        ..EgressSpec::new(
+            Rate::from_mbit(1),
+            QdiscSpec::parse("pfifo limit 10", None).expect("valid"),
+        )
     });
     assert_eq!(
         refused(chain().link(NamedLink { egress, ..air })),
@@ -130,22 +130,11 @@ fn more_nodes_than_can_be_numbered_are_refused() {
 /// The dumbbell is a description like any other: its names lead to the links that it answers.
 #[test]
 fn the_dumbbell_names_its_links_by_what_they_are_for() {
-    let side = |mbit| Bottleneck {
-        rate: Rate::from_mbit(mbit),
-        burst: Bytes::new(1514),
-        qdisc: QdiscSpec::parse("fq_codel", None).expect("valid"),
-        impairment: Impairment::default(),
-        service_interval: Duration::ZERO,
-    };
+    let fq_codel = || QdiscSpec::parse("fq_codel", None).expect("valid");
+    let side = |mbit| EgressSpec::new(Rate::from_mbit(mbit), fq_codel());
     let spec = DumbbellSpec {
-        up: side(1),
-        down: side(10),
-        edge_rate: None,
-        edge_burst: None,
-        edge_limit: 1000,
         rtts: vec![Duration::from_nanos(3), Duration::from_millis(50)],
-        delay_tick: Duration::ZERO,
-        spare_acks: false,
+        ..DumbbellSpec::new(side(1), side(10), Duration::ZERO)
     };
     let d = dumbbell(&spec, None);
     let rate = |link| d.topology.network().link(link).egress.as_ref().map(|e| e.rate);

@@ -79,11 +79,9 @@ fn wire(qdisc: &str) -> (Simulator, LinkId, LinkId) {
     let mut net = Network::default();
     let (a, b) = (net.add_node("a"), net.add_node("b"));
     let egress = EgressSpec {
-        rate: Rate::from_mbit(10),
         shaping: Shaping::Wire,
-        qdisc: QdiscSpec::parse(qdisc, None).expect("valid"),
         name: Some("forth".into()),
-        spare_acks: false,
+        ..EgressSpec::new(Rate::from_mbit(10), QdiscSpec::parse(qdisc, None).expect("valid"))
     };
     let (delay, tick) = (Duration::from_millis(10), Duration::ZERO);
     let forth = net.add_link(LinkSpec {

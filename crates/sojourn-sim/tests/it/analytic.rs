@@ -227,11 +227,12 @@ fn poisson_packets_wait_as_in_m_d_1_before_a_wire() {
             let mut net = Network::default();
             let (a, b) = (net.add_node("a"), net.add_node("b"));
             let egress = EgressSpec {
-                rate: Rate::from_mbit(10),
                 shaping: Shaping::Wire,
-                qdisc: QdiscSpec::parse("pfifo limit 10000", None).expect("a plain FIFO"),
                 name: Some("ab".to_owned()),
-                spare_acks: false,
+                ..EgressSpec::new(
+                    Rate::from_mbit(10),
+                    QdiscSpec::parse("pfifo limit 10000", None).expect("a plain FIFO"),
+                )
             };
             let delay = Duration::from_millis(3);
             net.add_link(LinkSpec {

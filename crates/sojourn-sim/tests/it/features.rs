@@ -398,11 +398,12 @@ fn spared_acknowledgements_all_arrive_and_the_link_keeps_its_rate() {
 /// A link with a rate, and one back without.
 fn pair(net: &mut Network, from: NodeId, to: NodeId, mbit: u64, shaping: Shaping, name: &str) -> (LinkId, LinkId) {
     let egress = EgressSpec {
-        rate: Rate::from_mbit(mbit),
         shaping,
-        qdisc: QdiscSpec::parse("pfifo limit 60", None).expect("a plain FIFO"),
         name: Some(name.to_owned()),
-        spare_acks: false,
+        ..EgressSpec::new(
+            Rate::from_mbit(mbit),
+            QdiscSpec::parse("pfifo limit 60", None).expect("a plain FIFO"),
+        )
     };
     let delay = Duration::from_millis(10);
     let forth = net.add_link(LinkSpec {

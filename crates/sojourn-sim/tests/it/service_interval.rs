@@ -81,3 +81,28 @@ fn each_direction_has_its_own() {
     assert!(delay(0).max.unwrap() < 25.1, "{:?}", delay(0));
     assert!(delay(1).max.unwrap() <= 35.0 + 1e-6, "{:?}", delay(1));
 }
+
+/// A link of a topology serves in bursts as the path does, and its delay has a tick: arrivals are at multiples of both.
+#[test]
+fn a_link_of_a_topology_has_what_the_path_has() {
+    let probe = json!({"name": "voip", "kind": "voip", "frame": "20ms", "codec": "opus"});
+    let link = json!({"between": ["a", "b"], "rate": "10mbit", "delay": "25ms", "service_interval": "7ms"});
+    let topology = json!({"ends": ["a", "b"], "links": [link]});
+    let of = |more: Value| {
+        record(&with(&json!({"duration": "20s", "probes": [probe]}), more)).probes[0]
+            .delay_ms
+            .clone()
+    };
+    let (path, link) = (
+        of(json!({"service_interval_up": "7ms", "service_interval_down": "7ms"})),
+        of(json!({"topology": topology})),
+    );
+    assert_eq!(path.expect("a delay").mean, link.expect("a delay").mean);
+    let ticks = json!({"ends": ["a", "b"], "links": [
+        {"between": ["a", "b"], "rate": "10mbit", "delay": "25ms", "delay_tick": "10ms"},
+    ]});
+    let delay = of(json!({"topology": ticks})).expect("a delay");
+    // Frames come each 20 ms at one place of a tick: all wait alike for the next multiple of 10 ms.
+    assert!(delay.min.unwrap() >= 25.0 && delay.max.unwrap() < 35.2, "{delay:?}");
+    assert!(delay.max.unwrap() - delay.min.unwrap() < 1e-6, "{delay:?}");
+}
