@@ -9,6 +9,7 @@ use crate::grammar::kernel_words::KernelTable;
 use crate::grammar::model::{Either, Model, Plain};
 use crate::grammar::reading::{parse_words, show_words};
 use crate::netlink::Named;
+use crate::own::{self, Own, Registered};
 use crate::{
     Admission, Backlog, Cake, ClassStats, Codel, Departure, DropSink, DualPi2, Fifo, Fq, FqCodel, FqPie, Netem, Packet,
     ParamError, PfifoFast, Pie, Qdisc, QdiscStats, Red, Sfq, SfqCodel, Tbf,
@@ -92,6 +93,7 @@ macro_rules! disciplines {
         pub(crate) enum Kind<L> {
             $($Kind($Params),)+
             $($Over($Words, Classes<L>),)+
+            Own(Registered),
         }
 
         impl<L> Kind<L> {
@@ -107,13 +109,14 @@ macro_rules! disciplines {
                         Self::$Over(own, classes)
                     }));
                 })+
-                None
+                Registered::parse(kind, words).map(|parsed| parsed.map(Self::Own))
             }
 
             pub(crate) const fn about(&self) -> &'static Descriptor {
                 match self {
                     $(Self::$Kind(_) => &<$Params as Model>::ABOUT,)+
                     $(Self::$Over(..) => &<$Words as Model>::ABOUT,)+
+                    Self::Own(own) => own.about,
                 }
             }
 
@@ -122,6 +125,7 @@ macro_rules! disciplines {
                 match self {
                     $(Self::$Kind(own) => show_words(own),)+
                     $(Self::$Over(own, _) => show_words(own),)+
+                    Self::Own(own) => own.show(),
                 }
             }
 
@@ -154,6 +158,7 @@ macro_rules! disciplines {
                 match self {
                     $(Self::$Kind(own) => own.build(seed).into(),)+
                     $(Self::$Over(own, classes) => own.build(classes, children(classes)).into(),)+
+                    Self::Own(own) => own.build(seed).into(),
                 }
             }
 
@@ -161,6 +166,7 @@ macro_rules! disciplines {
                 match self {
                     $(Self::$Kind(own) => own.queue(hash),)+
                     $(Self::$Over(own, _) => own.queue(hash),)+
+                    Self::Own(_) => None,
                 }
             }
 
@@ -169,6 +175,7 @@ macro_rules! disciplines {
                 match self {
                     $(Self::$Kind(own) => own.reads_identity(),)+
                     $(Self::$Over(own, _) => own.reads_identity(),)+
+                    Self::Own(_) => true,
                 }
             }
 
@@ -177,6 +184,7 @@ macro_rules! disciplines {
                 match self {
                     $(Self::$Kind(own) => own.reads_acks(),)+
                     $(Self::$Over(own, _) => own.reads_acks(),)+
+                    Self::Own(_) => true,
                 }
             }
 
@@ -185,6 +193,7 @@ macro_rules! disciplines {
                 match self {
                     $(Self::$Kind(own) => own.footprint(),)+
                     $(Self::$Over(own, _) => own.footprint(),)+
+                    Self::Own(own) => own.footprint(),
                 }
             }
 
@@ -193,6 +202,7 @@ macro_rules! disciplines {
                 match self {
                     $(Self::$Kind(own) => own.for_kernel(),)+
                     $(Self::$Over(own, _) => own.for_kernel(),)+
+                    Self::Own(_) => {}
                 }
             }
 
@@ -201,6 +211,10 @@ macro_rules! disciplines {
                 match self {
                     $(Self::$Kind(own) => own.kernel(),)+
                     $(Self::$Over(own, _) => own.kernel(),)+
+                    Self::Own(own) => {
+                        let rule = "a discipline of Linux on a kernel: use the simulator";
+                        Err(ParamError::new("qdisc", "kind", own.about.kind, rule))
+                    }
                 }
             }
         }
@@ -386,6 +400,8 @@ disciplines! {
         Ets(Ets<P>),
         /// `htb` with its classes.
         Htb(Htb<P>),
+        /// One from outside.
+        Own(Own<P>),
     }
 }
 
@@ -436,5 +452,5 @@ pub fn descriptor(kind: &str) -> Option<&'static Descriptor> {
 
 /// The names of all kinds.
 pub(crate) fn names() -> Vec<&'static str> {
-    KINDS.iter().map(|about| about.kind).collect()
+    KINDS.iter().map(|about| about.kind).chain(own::names()).collect()
 }

@@ -9,7 +9,8 @@
 //! - [`Tbf`]: a token bucket that shapes any discipline to a rate.
 //! - [`Departure`], [`Dropped`], [`DropReason`], [`DropSink`]: what comes out.
 //! - [`QdiscStats`], [`Backlog`]: the counters of `tc -s qdisc`, and what is queued.
-//! - [`kinds()`], [`presets()`], [`descriptors()`]: the catalogue of what there is.
+//! - [`kinds()`], [`presets()`], [`descriptors()`]: the catalogue of what there is; [`register`] adds a discipline from
+//!   outside to it.
 
 pub use sojourn_units;
 
@@ -33,6 +34,7 @@ mod kinds;
 mod ledger;
 mod netem;
 mod netlink;
+mod own;
 mod packet;
 mod param;
 mod pie;
@@ -66,6 +68,7 @@ pub use grammar::kernel_words::KernelOnly;
 pub use kinds::{AnyQdisc, Drr, Ets, Htb, Prio, descriptor, descriptors, kinds};
 pub use netem::{Netem, NetemParams};
 pub use netlink::{Added, Form, KernelBelow, NetlinkOptions, OptionValue, Row};
+pub use own::{BoxedClone, Own, OwnDrops, OwnQdisc, OwnSpec, PacketFacts, ReadOwn, register};
 pub use packet::{Departure, DropReason, DropSink, Dropped, Packet, Queued, band_of_dscp, priority_of_dscp};
 pub use param::ParamError;
 pub use pie::{Pie, PieParams, PieVariant};

@@ -46,6 +46,14 @@ pub enum SpecError {
         /// What does it instead; empty for nothing.
         instead: &'static str,
     },
+    /// A kind from outside refuses its words.
+    #[error("{kind} {why}")]
+    Own {
+        /// The kind.
+        kind: &'static str,
+        /// Why, as it says itself.
+        why: String,
+    },
     /// A word that the kind does not have.
     #[error("{word:?} is no parameter of {kind}; its parameters are {allowed}")]
     UnknownWord {

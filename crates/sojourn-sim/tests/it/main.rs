@@ -16,6 +16,7 @@ mod features;
 mod flusher;
 mod identity;
 mod ledbat;
+mod own;
 mod prague;
 mod queues;
 mod scenario;

@@ -9,6 +9,7 @@ mod fixed;
 mod hystart;
 mod hystart_plus_plus;
 mod ledbat;
+mod own;
 mod prague;
 mod reno;
 mod sample;
@@ -22,6 +23,7 @@ pub use dctcp::Dctcp;
 #[cfg(test)]
 pub use fixed::{Fixed, FixedParams};
 pub use ledbat::LedbatPlusPlus;
+pub use own::{CloneControl, Own, OwnControl, register};
 pub use prague::{Prague, PragueParams, PragueVersion, RttControl};
 pub use reno::Reno;
 pub use sample::{LostSegment, RateSample, SenderView};
@@ -213,6 +215,8 @@ macro_rules! controls {
         #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
         pub enum Algorithm {
             $($(#[$about])* $(#[cfg($when)])? $Name,)+
+            /// One from outside, by [`register`].
+            Own(&'static OwnControl),
         }
 
         /// What may be set on each algorithm.
@@ -233,6 +237,8 @@ macro_rules! controls {
                 $(#[cfg($when)])?
                 $Name($Name),
             )+
+            /// [`Algorithm::Own`].
+            Own(Own),
         }
 
         impl Algorithm {
@@ -244,6 +250,7 @@ macro_rules! controls {
             pub const fn name(self) -> &'static str {
                 match self {
                     $($(#[cfg($when)])? Self::$Name => <$Name as Listed>::NAME,)+
+                    Self::Own(own) => own.name,
                 }
             }
 
@@ -252,6 +259,7 @@ macro_rules! controls {
             pub const fn needs(self) -> Needs {
                 match self {
                     $($(#[cfg($when)])? Self::$Name => <$Name as Listed>::NEEDS,)+
+                    Self::Own(own) => own.needs,
                 }
             }
 
@@ -260,6 +268,7 @@ macro_rules! controls {
             pub const fn is_scalable(self) -> bool {
                 match self {
                     $($(#[cfg($when)])? Self::$Name => <$Name as Listed>::SCALABLE,)+
+                    Self::Own(own) => own.scalable,
                 }
             }
 
@@ -268,6 +277,7 @@ macro_rules! controls {
             pub const fn buffered_windows(self) -> u32 {
                 match self {
                     $($(#[cfg($when)])? Self::$Name => <$Name as Listed>::BUFFERED_WINDOWS,)+
+                    Self::Own(_) => 2,
                 }
             }
 
@@ -276,6 +286,7 @@ macro_rules! controls {
             pub const fn kernels(self) -> Kernels {
                 match self {
                     $($(#[cfg($when)])? Self::$Name => <$Name as Listed>::KERNELS,)+
+                    Self::Own(_) => Kernels::None,
                 }
             }
 
@@ -284,6 +295,7 @@ macro_rules! controls {
             pub const fn largest_start(self) -> u32 {
                 match self {
                     $($(#[cfg($when)])? Self::$Name => <$Name as Listed>::LARGEST_START,)+
+                    Self::Own(_) => u32::MAX,
                 }
             }
 
@@ -292,67 +304,69 @@ macro_rules! controls {
             pub fn build(self, params: &Params, variant: Variant) -> Controller {
                 match self {
                     $($(#[cfg($when)])? Self::$Name => Controller::$Name(<$Name as Listed>::new(&params.$name, variant)),)+
+                    Self::Own(own) => Controller::Own(Own::new(own)),
                 }
             }
         }
 
         impl Controller {
             /// Whether Reno takes its place if there is no AccECN.
-            pub(crate) const fn gives_way(&self) -> bool {
+            pub(crate) fn gives_way(&self) -> bool {
                 match self {
                     $($(#[cfg($when)])? Self::$Name(_) => <$Name as Listed>::SCALABLE && <$Name as Listed>::GIVES_WAY,)+
+                    Self::Own(own) => own.gives_way(),
                 }
             }
         }
 
         impl CongestionControl for Controller {
             fn begin(&mut self, start: &Start) {
-                match self { $($(#[cfg($when)])? Self::$Name(c) => c.begin(start),)+ }
+                match self { $($(#[cfg($when)])? Self::$Name(c) => c.begin(start),)+ Self::Own(own) => own.control.begin(start) }
             }
             fn on_rtt(&mut self, ack: &Ack, window: &mut Window) {
-                match self { $($(#[cfg($when)])? Self::$Name(c) => c.on_rtt(ack, window),)+ }
+                match self { $($(#[cfg($when)])? Self::$Name(c) => c.on_rtt(ack, window),)+ Self::Own(own) => own.control.on_rtt(ack, window) }
             }
             fn grow(&mut self, ack: &Ack, window: &mut Window) {
-                match self { $($(#[cfg($when)])? Self::$Name(c) => c.grow(ack, window),)+ }
+                match self { $($(#[cfg($when)])? Self::$Name(c) => c.grow(ack, window),)+ Self::Own(own) => own.control.grow(ack, window) }
             }
             fn reduce(&mut self, window: &Window) -> u32 {
-                match self { $($(#[cfg($when)])? Self::$Name(c) => c.reduce(window),)+ }
+                match self { $($(#[cfg($when)])? Self::$Name(c) => c.reduce(window),)+ Self::Own(own) => own.control.reduce(window) }
             }
             fn reduce_by_echo(&mut self, window: &Window) -> u32 {
-                match self { $($(#[cfg($when)])? Self::$Name(c) => c.reduce_by_echo(window),)+ }
+                match self { $($(#[cfg($when)])? Self::$Name(c) => c.reduce_by_echo(window),)+ Self::Own(own) => own.control.reduce_by_echo(window) }
             }
             fn on_lost(&mut self, window: &mut Window) {
-                match self { $($(#[cfg($when)])? Self::$Name(c) => c.on_lost(window),)+ }
+                match self { $($(#[cfg($when)])? Self::$Name(c) => c.on_lost(window),)+ Self::Own(own) => own.control.on_lost(window) }
             }
             fn on_timeout(&mut self, now: Time, nxt: u64) {
-                match self { $($(#[cfg($when)])? Self::$Name(c) => c.on_timeout(now, nxt),)+ }
+                match self { $($(#[cfg($when)])? Self::$Name(c) => c.on_timeout(now, nxt),)+ Self::Own(own) => own.control.on_timeout(now, nxt) }
             }
             fn on_restart(&mut self, idle: Duration, now: Time) {
-                match self { $($(#[cfg($when)])? Self::$Name(c) => c.on_restart(idle, now),)+ }
+                match self { $($(#[cfg($when)])? Self::$Name(c) => c.on_restart(idle, now),)+ Self::Own(own) => own.control.on_restart(idle, now) }
             }
             fn on_sample(&mut self, ack: &Ack, sample: &RateSample, window: &mut Window) {
-                match self { $($(#[cfg($when)])? Self::$Name(c) => c.on_sample(ack, sample, window),)+ }
+                match self { $($(#[cfg($when)])? Self::$Name(c) => c.on_sample(ack, sample, window),)+ Self::Own(own) => own.control.on_sample(ack, sample, window) }
             }
             fn on_loss(&mut self, sample: &RateSample) {
-                match self { $($(#[cfg($when)])? Self::$Name(c) => c.on_loss(sample),)+ }
+                match self { $($(#[cfg($when)])? Self::$Name(c) => c.on_loss(sample),)+ Self::Own(own) => own.control.on_loss(sample) }
             }
             fn on_segment_lost(&mut self, lost: &LostSegment, window: &Window) {
-                match self { $($(#[cfg($when)])? Self::$Name(c) => c.on_segment_lost(lost, window),)+ }
+                match self { $($(#[cfg($when)])? Self::$Name(c) => c.on_segment_lost(lost, window),)+ Self::Own(own) => own.control.on_segment_lost(lost, window) }
             }
             fn on_undone(&mut self) {
-                match self { $($(#[cfg($when)])? Self::$Name(c) => c.on_undone(),)+ }
+                match self { $($(#[cfg($when)])? Self::$Name(c) => c.on_undone(),)+ Self::Own(own) => own.control.on_undone() }
             }
             fn on_sends_again(&mut self, restart: &Restart, window: &mut Window) {
-                match self { $($(#[cfg($when)])? Self::$Name(c) => c.on_sends_again(restart, window),)+ }
+                match self { $($(#[cfg($when)])? Self::$Name(c) => c.on_sends_again(restart, window),)+ Self::Own(own) => own.control.on_sends_again(restart, window) }
             }
             fn is_app_limited(&self) -> bool {
-                match self { $($(#[cfg($when)])? Self::$Name(c) => c.is_app_limited(),)+ }
+                match self { $($(#[cfg($when)])? Self::$Name(c) => c.is_app_limited(),)+ Self::Own(own) => own.control.is_app_limited() }
             }
             fn pacing_rate(&self) -> Option<u64> {
-                match self { $($(#[cfg($when)])? Self::$Name(c) => c.pacing_rate(),)+ }
+                match self { $($(#[cfg($when)])? Self::$Name(c) => c.pacing_rate(),)+ Self::Own(own) => own.control.pacing_rate() }
             }
             fn longest_train(&self, usual: u32, rate: u64, mss: u16) -> u32 {
-                match self { $($(#[cfg($when)])? Self::$Name(c) => c.longest_train(usual, rate, mss),)+ }
+                match self { $($(#[cfg($when)])? Self::$Name(c) => c.longest_train(usual, rate, mss),)+ Self::Own(own) => own.control.longest_train(usual, rate, mss) }
             }
         }
     };
@@ -391,8 +405,11 @@ impl fmt::Display for Algorithm {
 impl Algorithm {
     /// The algorithm of this name. The error is what follows a field's name in the sentence.
     fn named(name: &str) -> Result<Self, String> {
-        Self::ALL.iter().copied().find(|a| a.name() == name).ok_or_else(|| {
-            let names: Vec<&str> = Self::ALL.iter().map(|a| a.name()).collect();
+        let own = own::registered();
+        let mut all = Self::ALL.iter().copied().chain(own.iter().copied().map(Self::Own));
+        all.find(|a| a.name() == name).ok_or_else(|| {
+            let own = own.iter().map(|own| own.name);
+            let names: Vec<&str> = Self::ALL.iter().map(|a| a.name()).chain(own).collect();
             format!("is {name:?}, but must be one of: {}", names.join(", "))
         })
     }

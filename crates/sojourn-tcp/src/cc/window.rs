@@ -46,12 +46,12 @@ impl Window {
     }
 
     /// Slow start is over.
-    pub(super) fn leave_slow_start(&mut self) {
+    pub fn leave_slow_start(&mut self) {
         self.ssthresh = Threshold::Segments(self.cwnd);
     }
 
     /// One segment for each acknowledged, up to the threshold; answers how many acknowledged are left over.
-    pub(super) fn slow_start(&mut self, acked: u32) -> u32 {
+    pub fn slow_start(&mut self, acked: u32) -> u32 {
         let grown = self.cwnd.saturating_add(acked);
         let cwnd = self.ssthresh.segments().map_or(grown, |most| grown.min(most));
         let left = acked - (cwnd - self.cwnd);
@@ -60,7 +60,7 @@ impl Window {
     }
 
     /// One segment for every `per_segment` acknowledged.
-    pub(super) fn additive_increase(&mut self, per_segment: u32, acked: u32) {
+    pub fn additive_increase(&mut self, per_segment: u32, acked: u32) {
         if self.credit >= per_segment {
             self.credit = 0;
             self.cwnd += 1;
