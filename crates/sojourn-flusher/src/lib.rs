@@ -51,7 +51,7 @@
 //!
 //! [`FlusherParams::AS_WRITTEN`] is the thesis's listings, [`FlusherParams::AS_DESCRIBED`] its text; they contradict
 //! each other, and each contradiction is a parameter with both readings. [`FlusherParams::ADAPTIVE`] is ours and the
-//! default: see `adaptive/mod.rs` for what it does, why, and what it costs.
+//! default: see `adaptive.rs` for what it does, why, and what it costs.
 //!
 //! # What it cannot see
 //!

@@ -46,7 +46,7 @@ use schedule::Schedule;
 use sojourn_units::{Bytes, Time};
 
 /// sfqCoDel of ns-2. Source: ns-2 `queue/sfqcodel.cc` of 2013; what differs from Linux's `fq_codel` is listed in
-/// `fq_codel/ns2/mod.rs`.
+/// `fq_codel/ns2.rs`.
 ///
 /// Deviation: bins by `flow_hash % flows`, and integer nanoseconds.
 #[derive(Clone, Debug)]
