@@ -1,6 +1,5 @@
 //! A scenario is read, completed and checked.
 
-use crate::access::IdentityKeysMut;
 use crate::context::Context;
 use crate::error::within;
 use crate::name::check_title;
@@ -9,7 +8,7 @@ use crate::reading::{self, Reading};
 use crate::scenario::QDISC;
 use crate::{
     BINS_MAX, Backend, DELAY_TICK_MAX, DURATION_MAX, Direction, FlowScenario, Limits, ProbeScenario, RATE, RTT,
-    Scenario, ScenarioError, Transport, WifiScenario, backend, fail, hosts, limits, wifi_kernel,
+    Scenario, ScenarioError, Traffic, Transport, WifiScenario, backend, fail, hosts, limits, wifi_kernel,
 };
 use serde_json::Value;
 use sojourn_qdisc::Discipline;
@@ -71,7 +70,7 @@ impl Scenario {
         self.loss_down += 0.0;
         if let Some(wifi) = &self.wifi {
             let first = wifi.cell.stations.first().map(|station| station.name.clone());
-            for keys in self.identity_keys() {
+            for keys in self.traffic_mut().map(|keys| keys.identity) {
                 if keys.station.is_none() {
                     keys.station.clone_from(&first);
                 }
@@ -79,8 +78,8 @@ impl Scenario {
             }
         }
         let cell = self.wifi.is_some();
-        for keys in self.identity_keys() {
-            keys.leave_out_defaults(cell);
+        for keys in self.traffic_mut() {
+            keys.identity.leave_out_defaults(cell);
         }
         if let Some(topology) = self.topology.take() {
             self.topology = Some(self.lay_out(topology, written, &mut qdiscs, backend)?);
@@ -108,22 +107,6 @@ impl Scenario {
         }
         let side = self.bottleneck(direction);
         side.check(|key| format!("{key}_{name}"), self.largest_frame())
-    }
-
-    /// The keys of all traffic that say whose packets these are.
-    fn identity_keys(&mut self) -> impl Iterator<Item = IdentityKeysMut<'_>> {
-        macro_rules! keys {
-            ($list:expr) => {
-                $list.iter_mut().map(|t| IdentityKeysMut {
-                    client: &mut t.client,
-                    server: &mut t.server,
-                    station: &mut t.station,
-                    dscp: &mut t.dscp,
-                })
-            };
-        }
-        let (flows, probes) = (keys!(self.flows), keys!(self.probes));
-        flows.chain(probes).chain(keys!(self.web)).chain(keys!(self.downloads))
     }
 
     /// Checks the window, the hosts and the cell.
@@ -190,14 +173,7 @@ impl Scenario {
 
     fn check_names(&self) -> Result<(), ScenarioError> {
         let mut seen = BTreeSet::new();
-        for name in self
-            .flows
-            .iter()
-            .map(|f| &f.name)
-            .chain(self.probes.iter().map(|p| &p.name))
-            .chain(self.web.iter().map(|w| &w.name))
-            .chain(self.downloads.iter().map(|d| &d.name))
-        {
+        for name in self.traffic().map(Traffic::name) {
             if !seen.insert(name) {
                 return fail(
                     "name",

@@ -9,7 +9,7 @@
 
 use crate::{
     Backend, BottleneckScenario, Direction, DownloadScenario, FlowScenario, ProbeKindScenario, ProbeScenario, Scenario,
-    Transport, UDP_FRAME, UDP_PAYLOAD, WebScenario,
+    Traffic, Transport, UDP_FRAME, UDP_PAYLOAD, WebScenario,
 };
 use serde::Serialize;
 use sojourn_units::Duration;
@@ -125,7 +125,7 @@ impl Way {
             let sides: Vec<_> = sides.iter().filter_map(|link| link.link.bottleneck()).collect();
             queues = sides.iter().map(|side| side.qdisc.footprint().packets as f64).sum();
             updates = sides.iter().map(|side| side.qdisc.footprint().updates as f64).sum();
-            bps = topology.carried(s.all_ends()).as_bps() as f64;
+            bps = topology.carried(s.traffic().filter_map(Traffic::ends)).as_bps() as f64;
         }
         if let Some(wifi) = &s.wifi {
             let stations = &wifi.cell.stations;
@@ -138,11 +138,8 @@ impl Way {
                 updates += above.map_or(0.0, |qdisc| 4.0 * qdisc.footprint().updates as f64);
             }
         }
-        let rtts = s.flows.iter().map(|f| f.rtt).chain(s.probes.iter().map(|p| p.rtt));
-        let rtts = rtts
-            .chain(s.web.iter().map(|w| w.rtt))
-            .chain(s.downloads.iter().map(|d| d.rtt));
-        let delay = rtts.max().unwrap_or(s.rtt) / 2 + b.impairment.jitter + s.delay_tick;
+        let longest = s.traffic().map(Traffic::rtt).max();
+        let delay = longest.unwrap_or(s.rtt) / 2 + b.impairment.jitter + s.delay_tick;
         Self {
             bytes_per_s: bps / 8.0,
             burst: b.burst.get() as f64,

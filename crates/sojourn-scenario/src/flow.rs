@@ -4,7 +4,7 @@ use crate::context::Context;
 use crate::error::within;
 use crate::name::check_name;
 use crate::{
-    BINS_MAX, Backend, Direction, Dscp, IdentityKeys, RATE, RTT, ScenarioError, UDP_PAYLOAD, fail, or_default,
+    BINS_MAX, Backend, Direction, Dscp, RATE, RTT, ScenarioError, Traffic as _, UDP_PAYLOAD, fail, or_default,
 };
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -207,17 +207,6 @@ impl FlowScenario {
                 self.congestion_control.get_or_insert_default();
             }
             Transport::Udp => {}
-        }
-    }
-
-    /// Whose packets these are, and their code point.
-    #[must_use]
-    pub fn identity(&self) -> IdentityKeys<'_> {
-        IdentityKeys {
-            client: self.client,
-            server: self.server,
-            station: self.station.as_deref(),
-            dscp: self.dscp,
         }
     }
 

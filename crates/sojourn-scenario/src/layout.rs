@@ -4,7 +4,6 @@ use crate::topology::{LinkScenario, TopologyScenario};
 use crate::{Backend, Direction, Scenario, ScenarioError, fail};
 use serde_json::Value;
 use sojourn_qdisc::Discipline;
-use sojourn_units::Duration;
 
 /// Keys of the path with one bottleneck that a topology has no place for.
 const FOREIGN: [&str; 6] = ["wifi", "flusher", "edge_rate", "edge_burst", "edge_limit", "delay_tick"];
@@ -64,28 +63,15 @@ impl Scenario {
             follows("rtt", self.rtt == rtt)?;
         }
         self.rtt = rtt;
-        for (place, ends, own) in self.ends_and_rtts() {
-            let ends = ends.get_or_insert_with(|| topology.ends.clone());
-            let rtt = topology.rtt(ends, &format!("{place}.ends"))?;
-            if !own.is_zero() {
-                follows(&format!("{place}.rtt"), *own == rtt)?;
+        for keys in self.traffic_mut() {
+            let ends = keys.ends.get_or_insert_with(|| topology.ends.clone());
+            let rtt = topology.rtt(ends, &format!("{}.ends", keys.place))?;
+            if !keys.rtt.is_zero() {
+                follows(&format!("{}.rtt", keys.place), *keys.rtt == rtt)?;
             }
-            *own = rtt;
+            *keys.rtt = rtt;
         }
         Ok(topology)
-    }
-
-    /// The keys `ends` and `rtt` of all traffic, with its place.
-    fn ends_and_rtts(&mut self) -> impl Iterator<Item = (String, &mut Option<[String; 2]>, &mut Duration)> {
-        let flows = self.flows.iter_mut().map(|t| (&mut t.ends, &mut t.rtt)).enumerate();
-        let probes = self.probes.iter_mut().map(|t| (&mut t.ends, &mut t.rtt)).enumerate();
-        let web = self.web.iter_mut().map(|t| (&mut t.ends, &mut t.rtt)).enumerate();
-        let downloads = self.downloads.iter_mut().map(|t| (&mut t.ends, &mut t.rtt)).enumerate();
-        let flows = flows.map(|(i, (ends, rtt))| (format!("flows[{i}]"), ends, rtt));
-        let probes = probes.map(|(i, (ends, rtt))| (format!("probes[{i}]"), ends, rtt));
-        let web = web.map(|(i, (ends, rtt))| (format!("web[{i}]"), ends, rtt));
-        let downloads = downloads.map(|(i, (ends, rtt))| (format!("downloads[{i}]"), ends, rtt));
-        flows.chain(probes).chain(web).chain(downloads)
     }
 }
 

@@ -3,7 +3,7 @@
 use crate::context::Context;
 use crate::error::within;
 use crate::name::check_name;
-use crate::{Direction, Dscp, IdentityKeys, RATE, RTT, ScenarioError, fail};
+use crate::{Direction, Dscp, RATE, RTT, ScenarioError, Traffic as _, fail};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_with::skip_serializing_none;
@@ -199,17 +199,6 @@ impl ProbeScenario {
                 self.bitrate = Some(voice.bitrate);
                 self.headers = Some(voice.headers);
             }
-        }
-    }
-
-    /// Whose packets these are, and their code point.
-    #[must_use]
-    pub fn identity(&self) -> IdentityKeys<'_> {
-        IdentityKeys {
-            client: self.client,
-            server: self.server,
-            station: self.station.as_deref(),
-            dscp: self.dscp,
         }
     }
 

@@ -3,7 +3,7 @@
 use crate::path::{BottleneckScenario, EDGE_LIMIT, usual_burst};
 use crate::{
     Access, Direction, DownloadScenario, FlowScenario, FlusherScenario, IdentityKeys, Impairment, ProbeScenario,
-    TopologyScenario, Transport, UDP_FRAME, WebScenario, WifiScenario, is_default, or_default,
+    TopologyScenario, Traffic, Transport, UDP_FRAME, WebScenario, WifiScenario, is_default, or_default,
 };
 use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize};
@@ -230,41 +230,14 @@ impl Scenario {
         keys.access(self.wifi.as_ref())
     }
 
-    /// The keys of all traffic that say whose packets these are: flows first, then probes, web clients, downloads.
-    pub fn identities(&self) -> impl Iterator<Item = IdentityKeys<'_>> {
-        let flows = self.flows.iter().map(FlowScenario::identity);
-        let probes = self.probes.iter().map(ProbeScenario::identity);
-        let web = self.web.iter().map(WebScenario::identity);
-        let downloads = self.downloads.iter().map(DownloadScenario::identity);
-        flows.chain(probes).chain(web).chain(downloads)
-    }
-
     /// The base RTTs of all paths in use, in increasing order.
     #[must_use]
     pub fn rtts(&self) -> Vec<Duration> {
-        let mut rtts: Vec<Duration> = self.traffic_rtts().collect();
+        let mut rtts: Vec<Duration> = self.traffic().map(Traffic::rtt).collect();
         rtts.push(self.rtt);
         rtts.sort_unstable();
         rtts.dedup();
         rtts
-    }
-
-    /// The base RTT of all traffic: of flows first, then of probes, web clients, downloads.
-    pub fn traffic_rtts(&self) -> impl Iterator<Item = Duration> {
-        let flows = self.flows.iter().map(|f| f.rtt);
-        let probes = self.probes.iter().map(|p| p.rtt);
-        let web = self.web.iter().map(|w| w.rtt);
-        let downloads = self.downloads.iter().map(|d| d.rtt);
-        flows.chain(probes).chain(web).chain(downloads)
-    }
-
-    /// The nodes of all traffic, of a scenario with a topology.
-    pub(crate) fn all_ends(&self) -> impl Iterator<Item = &[String; 2]> {
-        let flows = self.flows.iter().map(|t| &t.ends);
-        let probes = self.probes.iter().map(|t| &t.ends);
-        let web = self.web.iter().map(|t| &t.ends);
-        let downloads = self.downloads.iter().map(|t| &t.ends);
-        flows.chain(probes).chain(web).chain(downloads).flatten()
     }
 
     /// Whether it has what is made for slow, long links: downloads, thin streams, loss, jitter, or short queues at the

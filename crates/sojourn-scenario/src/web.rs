@@ -4,7 +4,7 @@ use crate::context::Context;
 use crate::error::within;
 use crate::flow::check_times;
 use crate::name::check_name;
-use crate::{Dscp, IdentityKeys, OBJECT_MAX, RTT, ScenarioError, fail, is_default, or_default};
+use crate::{Dscp, OBJECT_MAX, RTT, ScenarioError, Traffic as _, fail, is_default, or_default};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_with::skip_serializing_none;
@@ -113,17 +113,6 @@ impl Default for WebScenario {
 }
 
 impl WebScenario {
-    /// Whose packets these are, and their code point.
-    #[must_use]
-    pub fn identity(&self) -> IdentityKeys<'_> {
-        IdentityKeys {
-            client: self.client,
-            server: self.server,
-            station: self.station.as_deref(),
-            dscp: self.dscp,
-        }
-    }
-
     pub(crate) fn check(&self, i: usize, on: &Context<'_>) -> Result<(), ScenarioError> {
         let place = format!("web[{i}]");
         let field = |key: &str| format!("{place}.{key}");

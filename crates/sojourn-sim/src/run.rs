@@ -20,7 +20,7 @@ use crate::view::{Names, View};
 use crate::watch::Watch;
 use observer::Observer;
 use paths::{Ends, Paths};
-use sojourn_scenario::{Direction, FlowScenario, ProbeKindScenario, Scenario, Transport, usual_burst};
+use sojourn_scenario::{Direction, FlowScenario, ProbeKindScenario, Scenario, Traffic as _, Transport, usual_burst};
 use sojourn_tcp::cc::Algorithm;
 use sojourn_tcp::{EcnMode, TcpParams};
 use sojourn_units::{Bytes, Duration, Rate, Stream, Time};

@@ -5,7 +5,7 @@ use crate::draws;
 use crate::record::numbers::signed_ns;
 use sojourn_bed::{AccessPlan, BottleneckPlan, FlusherPlan, LOAD_FORMAT, LoadPlan, Planned, QdiscPlan, ports};
 use sojourn_scenario::{
-    Backend, BottleneckScenario, Direction, FlusherScenario, IdentityKeys, Scenario, ScenarioError, fail,
+    Backend, BottleneckScenario, Direction, FlusherScenario, Scenario, ScenarioError, Traffic, fail,
 };
 use sojourn_units::{Bytes, Duration};
 
@@ -48,20 +48,20 @@ pub fn load_plan(s: &Scenario, backend: Backend) -> Result<LoadPlan, ScenarioErr
         flows: s
             .flows
             .iter()
-            .map(|f| planner.planned(f, f.rtt, planner.start(&f.name, f.start), f.identity()))
+            .map(|f| planner.planned(f, planner.start(&f.name, f.start)))
             .collect(),
         probes: s
             .probes
             .iter()
             .map(|p| {
                 let start = signed_ns(draws::phase(s.seed, p).as_nanos()) - signed_ns(lead);
-                planner.planned(p, p.rtt, start, p.identity())
+                planner.planned(p, start)
             })
             .collect(),
         web: s
             .web
             .iter()
-            .map(|w| planner.planned(w, w.rtt, planner.start(&w.name, w.start), w.identity()))
+            .map(|w| planner.planned(w, planner.start(&w.name, w.start)))
             .collect(),
         downloads: s
             .downloads
@@ -71,7 +71,7 @@ pub fn load_plan(s: &Scenario, backend: Backend) -> Result<LoadPlan, ScenarioErr
                 let start = planner.start(&d.name, d.start);
                 Planned {
                     gaps_ns: gaps.into_iter().map(Duration::as_nanos).collect(),
-                    ..planner.planned(d, d.rtt, start, d.identity())
+                    ..planner.planned(d, start)
                 }
             })
             .collect(),
@@ -92,11 +92,12 @@ impl Planner<'_> {
     ///
     /// # Panics
     /// Never: the RTTs of all traffic are among the scenario's.
-    fn planned<T: Clone>(&self, spec: &T, rtt: Duration, start_ns: i64, keys: IdentityKeys<'_>) -> Planned<T> {
-        let access = self.s.access(keys);
+    fn planned<T: Traffic + Clone>(&self, spec: &T, start_ns: i64) -> Planned<T> {
+        let access = self.s.access(spec.identity());
+        let path = self.rtts.binary_search(&spec.rtt());
         Planned {
             spec: spec.clone(),
-            path: self.rtts.binary_search(&rtt).expect("every RTT in use is among them"),
+            path: path.expect("every RTT in use is among them"),
             start_ns,
             access: AccessPlan {
                 // A cell has fewer stations than that.

@@ -3,7 +3,7 @@
 use crate::places::TrafficRoutes;
 use crate::simulator::Simulator;
 use crate::tap::{Conversation, Protocol, Tap};
-use sojourn_scenario::{Access, Direction, IdentityKeys, ProbeKindScenario, Scenario, Transport};
+use sojourn_scenario::{Access, Direction, IdentityKeys, ProbeKindScenario, Scenario, Traffic, Transport};
 use sojourn_units::Duration;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -33,7 +33,7 @@ pub(super) fn open_all(s: &Scenario, routes: &TrafficRoutes, simulator: &Simulat
     let downloads = s.downloads.iter().map(|d| (&d.name, d.direction, tcp(false)));
     let first_web = s.flows.len() + s.probes.len();
     let hosts = hosts(s);
-    let mut access = s.identities().map(|keys| s.access(keys));
+    let mut access = s.traffic().map(|one| s.access(one.identity()));
     let all = flows.chain(probes).chain(web).chain(downloads).zip(routes.by_number());
     for (number, ((name, direction, protocol), routes)) in all.enumerate() {
         let hashes = routes.both().map(|route| simulator.hash(route));
@@ -59,11 +59,15 @@ pub(super) fn open_all(s: &Scenario, routes: &TrafficRoutes, simulator: &Simulat
 /// server has the number that the scenario gives it. On each longer one it is another host, numbered after those.
 pub(super) fn hosts(s: &Scenario) -> Option<Vec<[u32; 2]>> {
     let says = |keys: IdentityKeys<'_>| keys.client.is_some() || keys.server.is_some();
-    if !s.identities().any(says) {
+    if !s.traffic().map(Traffic::identity).any(says) {
         return None;
     }
-    let shortest = s.traffic_rtts().min();
-    let ends = || s.identities().map(|keys| s.access(keys)).zip(s.traffic_rtts());
+    let shortest = s.traffic().map(Traffic::rtt).min();
+    let ends = || {
+        s.traffic()
+            .map(|one| s.access(one.identity()))
+            .zip(s.traffic().map(Traffic::rtt))
+    };
     let far = |rtt| Some(rtt) != shortest;
     let servers = ends()
         .map(|(access, _)| u32::from(access.server) + 1)

@@ -10,14 +10,14 @@ use crate::tap::hosts::service_port;
 use crate::tap::{Conversation, Protocol, Tap};
 use sojourn_flusher::gate::{GateSettings, Watchman};
 use sojourn_flusher::{Flusher, FlusherParams};
-use sojourn_scenario::{Access, Bursts, Direction, FlusherScenario, Place, Scenario, Transport};
+use sojourn_scenario::{Access, Bursts, Direction, FlusherScenario, Place, Scenario, Traffic as _, Transport};
 use sojourn_units::{Duration, Time};
 
 /// Where all hosts are: see [`crate::tap::hosts::address`].
 const HOSTS: &str = "10.0.0.0/8";
 
 /// TCP traffic of a scenario: its number in the run, and what a flusher needs to know of it.
-struct Traffic<'a> {
+struct TcpTraffic<'a> {
     number: u32,
     name: &'a str,
     opens: Direction,
@@ -29,7 +29,7 @@ struct Traffic<'a> {
 }
 
 /// All TCP traffic, by number.
-fn traffic<'a>(s: &'a Scenario, routes: &TrafficRoutes) -> Vec<Traffic<'a>> {
+fn traffic<'a>(s: &'a Scenario, routes: &TrafficRoutes) -> Vec<TcpTraffic<'a>> {
     let mut connections = 0..;
     let flows = s.flows.iter().map(|f| {
         let flow = if f.transport() == Transport::Tcp {
@@ -52,7 +52,7 @@ fn traffic<'a>(s: &'a Scenario, routes: &TrafficRoutes) -> Vec<Traffic<'a>> {
     let tcp = all.enumerate().filter_map(|(number, (traffic, routes))| {
         let (name, opens, web, access, rtt, flow) = traffic?;
         let number = number as u32;
-        Some(Traffic {
+        Some(TcpTraffic {
             number,
             name,
             opens,

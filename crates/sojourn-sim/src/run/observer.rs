@@ -28,15 +28,11 @@ pub(super) struct Observer {
 
 /// The names of what is seen of a scenario.
 pub(super) fn names(s: &Scenario) -> Names {
-    let flows = s.flows.iter().map(|f| f.name.clone());
-    let probes = s.probes.iter().map(|p| p.name.clone());
-    let web = s.web.iter().map(|w| w.name.clone());
-    let downloads = s.downloads.iter().map(|d| d.name.clone());
     let flusher = s.flusher.iter().map(|_| "flusher".to_owned());
     let tcp = s.flows.iter().filter(|f| f.transport() != Transport::Udp);
     let stations = s.wifi.iter().flat_map(|wifi| &wifi.cell.stations);
     Names {
-        all: flows.chain(probes).chain(web).chain(downloads).chain(flusher).collect(),
+        all: s.traffic().map(|one| one.name().to_owned()).chain(flusher).collect(),
         flows: tcp.map(|f| f.name.clone()).collect(),
         stations: stations.map(|station| station.name.clone()).collect(),
     }

@@ -6,7 +6,7 @@ use crate::places::BottlenecksByEnds;
 use crate::record::PerDirection;
 use crate::simulator::{Destination, SimError, Simulator};
 use crate::topology::{Dumbbell, DumbbellSpec, NamedLink, Path, Topology, dumbbell};
-use sojourn_scenario::{Access, BottleneckScenario, Directed, Direction, Scenario, TopologyScenario};
+use sojourn_scenario::{Access, BottleneckScenario, Directed, Direction, Scenario, TopologyScenario, Traffic};
 use sojourn_units::{Duration, Stream};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -122,22 +122,17 @@ impl Paths {
             builder.link(named_link(&link, s.spare_acks)?);
         }
         let mut index = BTreeMap::new();
-        let copy = |ends: &Option<[String; 2]>| ends.clone();
-        let flows = s.flows.iter().map(|f| copy(&f.ends));
-        let probes = s.probes.iter().map(|p| copy(&p.ends));
-        let web = s.web.iter().map(|w| copy(&w.ends));
-        let downloads = s.downloads.iter().map(|d| copy(&d.ends));
-        for ends in flows.chain(probes).chain(web).chain(downloads).flatten() {
+        for ends in s.traffic().filter_map(Traffic::ends) {
             let next = index.len();
-            if index.contains_key(&ends) {
+            if index.contains_key(ends) {
                 continue;
             }
-            let [client, server] = &ends;
+            let [client, server] = ends;
             for (name, from, to) in [("up", client, server), ("down", server, client)] {
                 let route = t.route(from, to).unwrap_or_default();
                 builder.route(&format!("{name} {next}"), route.iter().map(|link| link.name.as_str()));
             }
-            index.insert(ends, next);
+            index.insert(ends.clone(), next);
         }
         let network = builder.build()?;
         let way = |name: String| network.route(&name).unwrap_or_default().to_vec();
@@ -172,8 +167,8 @@ impl Paths {
     /// Has hosts remember each other from now on: client and server know each other by one address for each path.
     pub(super) fn remember(&mut self, s: &Scenario, simulator: &mut Simulator) {
         let hosts: BTreeSet<(u16, u16)> = s
-            .identities()
-            .map(|keys| s.access(keys))
+            .traffic()
+            .map(|one| s.access(one.identity()))
             .map(|a| (a.client, a.server))
             .collect();
         let mut both = || PerDirection {
