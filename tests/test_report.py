@@ -16,6 +16,7 @@ import sojourn
 from sojourn import report, web_build
 from sojourn.frame_library import pl
 from sojourn.report import zoom
+from sojourn.store.claims import JudgedClaim
 from sojourn.store.index import Results
 
 
@@ -37,17 +38,17 @@ def page() -> str:
     """Return the report of a short comparison with claims whose words must be escaped."""
     comparison = sojourn.compare("rrul", qdiscs=["gbw:pfifo_fast", "gbw:fq_codel"], repeat=2, duration="3s")
     claims = tuple(
-        {
-            "id": f"x-{number}",
-            "section": "5",
-            "says": "a < b & c",
-            "verdict": verdict,
-            "value": value,
-            "low": value,
-            "high": None,
-            "unit": "ms",
-            "reason": "<script>alert(1)</script>",
-        }
+        JudgedClaim(
+            id=f"x-{number}",
+            section="5",
+            says="a < b & c",
+            verdict=verdict,
+            value=value,
+            low=value,
+            high=None,
+            unit="ms",
+            reason="<script>alert(1)</script>",
+        )
         for number, (verdict, value) in enumerate([("holds", 1.25), ("fails", 2.0), ("cannot tell", None)])
     )
     results = Results(

@@ -223,7 +223,7 @@ def test_the_satellite_path_is_what_one_says_it_is() -> None:
 
 def test_a_claim_is_judged_with_the_round_trip_of_the_satellite_path() -> None:
     (judged,) = judge([STUDY.claims["rur-31"]], STUDY.world())
-    assert judged["verdict"] == "holds", judged["reason"]
+    assert judged.verdict == "holds", judged.reason
 
 
 def test_a_path_like_the_default_is_the_default() -> None:

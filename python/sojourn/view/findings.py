@@ -14,7 +14,7 @@ from msgspec import Meta, Struct
 from sojourn import bounded, schema
 from sojourn.errors import SojournError
 from sojourn.schema import Number, Text
-from sojourn.store import index
+from sojourn.store.claims import load as load_claims
 from sojourn.view.settings import differences
 from sojourn.view.source import Source, planned
 from sojourn.view.table import Row
@@ -26,8 +26,8 @@ MOST_CELLS = 500
 #: Most cells of a map, and bytes of its file.
 MOST_MAP_CELLS = 20_000
 _MAP_BYTES = 16 << 20
-#: Keys of a claim that the page shows, where a claim has them.
-_CLAIM = ("id", "section", "says", "verdict", "value", "low", "high", "unit", "reason")
+#: What the page shows of a claim.
+_CLAIM = ("id", "section", "says", "verdict", "value", "low", "high", "unit", "reason", "worlds")
 
 
 def comparison(rows: list[Row], of_run: Mapping[str, Sequence[tuple[str, str]]]) -> dict[str, Any]:
@@ -107,14 +107,13 @@ def claims(sources: list[Source]) -> list[dict[str, Any]]:
             continue
         entry: dict[str, Any] = {"source": number, "folder": source.path.name, "title": source.labels.title}
         try:
-            plain = index.load_claims(path)
+            judged = load_claims(path)
         except SojournError as error:
             found.append({**entry, "claims": [], "error": str(error)})
             continue
         shown = [
-            {key: claim.get(key) for key in _CLAIM}
-            | {"by_construction": "by_construction" in claim, "worlds": _worlds(claim)}
-            for claim in plain
+            {key: getattr(claim, key) for key in _CLAIM} | {"by_construction": bool(claim.by_construction)}
+            for claim in judged
         ]
         found.append({**entry, "claims": shown, "error": None})
     return found
@@ -144,12 +143,6 @@ def map_of(source: Source) -> dict[str, Any]:
         raise SojournError(message) from error
     columns = list(dict.fromkeys(name for cell in plain["cells"] for name in cell))
     return {"columns": columns, "rows": [[cell.get(name) for name in columns] for cell in plain["cells"]]}
-
-
-def _worlds(claim: dict[str, Any]) -> dict[str, str]:
-    """Return the verdict in other worlds, as far as the claim has such."""
-    worlds = claim.get("worlds")
-    return {str(name): str(word) for name, word in worlds.items()} if isinstance(worlds, dict) else {}
 
 
 def progress(sources: list[Source]) -> list[dict[str, Any]]:
