@@ -10,6 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 
 from sojourn import _native, api
@@ -38,12 +39,14 @@ def plan(scenario: Scenario | None = None) -> dict[str, Any]:
 
 
 def built(scenario: Scenario | None = None) -> dict[str, Any]:
-    return bed(network_of(plan(scenario)))
+    built: dict[str, Any] = msgspec.to_builtins(bed(network_of(plan(scenario))))
+    return built
 
 
 def words_of(scenario: Scenario | None = None) -> dict[str, str]:
-    load = plan(scenario)
-    words = cell.command_line(load["wifi"], load["seed"])
+    network = network_of(plan(scenario))
+    assert network.cell is not None
+    words = cell.command_line(network.cell, network.seed)
     assert all(word.startswith("sojourn_radio.") for word in words)
     return dict(word.removeprefix("sojourn_radio.").split("=") for word in words)
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 import base64
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from matplotlib.figure import Figure as Drawing
 
 from sojourn import plots
 from sojourn.report.table import Table
+from sojourn.report.zoom import Chart
 from sojourn.store.claims import JudgedClaim
 
 
@@ -34,7 +34,7 @@ class Figure:
     caption: str
     svg: bytes
     png: bytes
-    charts: tuple[dict[str, Any], ...] = ()
+    charts: tuple[Chart, ...] = ()
 
     @property
     def data_uri(self) -> str:
@@ -113,7 +113,7 @@ class PaperReport:
     claimed: str = "the paper says"
 
 
-def draw(name: str, caption: str, drawing: Drawing, charts: Sequence[dict[str, Any]] = ()) -> Figure:
+def draw(name: str, caption: str, drawing: Drawing, charts: Sequence[Chart] = ()) -> Figure:
     """Return a figure with its files."""
     svg, png = plots.to_bytes(drawing, "svg"), plots.to_bytes(drawing, "png")
     return Figure(name=name, caption=caption, svg=svg, png=png, charts=tuple(charts))

@@ -19,24 +19,9 @@ _CLAIMS_BYTES = 16 << 20
 
 
 class JudgedClaim(Struct, kw_only=True, omit_defaults=True):
-    """A claim and what became of it.
+    """A claim and what became of it, also in readings of the paper and in worlds beside the declared one, by name.
 
-    Attributes
-    ----------
-    id, section, says
-        Of the claim.
-    settled, by_construction
-        As the claim has them; empty if it has not.
-    verdict
-        Whether it holds, fails or cannot be told.
-    value, low, high, unit
-        Of the comparison that decides, with its interval; `None` if the runs do not tell.
-    reason
-        Why, in words.
-    readings
-        Verdicts in readings of the paper, by their names.
-    worlds
-        Verdicts in worlds beside the declared one, by their names.
+    The value is that of the comparison that decides, with its interval; `None` if the runs do not tell.
     """
 
     id: Name
@@ -52,6 +37,15 @@ class JudgedClaim(Struct, kw_only=True, omit_defaults=True):
     reason: Text
     readings: dict[Text, Text] = {}
     worlds: dict[Text, Text] = {}
+
+    @property
+    def numbers(self) -> str:
+        """Value, interval and unit as a table has them."""
+        if self.value is None:
+            return "-"
+        low, high = self.low, self.high
+        ends = "" if low is None or high is None or low == high else f" [{low:.4g}, {high:.4g}]"
+        return f"{self.value:.4g}{ends}{f' {self.unit}' if self.unit else ''}"
 
 
 class _Claims(Struct):

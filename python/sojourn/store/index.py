@@ -21,7 +21,7 @@ from sojourn import bounded, schema
 from sojourn.errors import SojournError
 from sojourn.schema import Text, Words
 from sojourn.store import folder as result_folder
-from sojourn.store.cell import DisciplineRuns, link_name
+from sojourn.store.cell import DisciplineRuns, label_of, link_name
 from sojourn.store.claims import JudgedClaim
 from sojourn.store.claims import load as load_claims
 from sojourn.store.comparison import Comparison
@@ -203,10 +203,5 @@ def load_run(path: Path) -> DisciplineRuns:
     folder = path.resolve().parent
     run = RunStore(folder.parent).get(folder.name) if stored else Run.parse(text, str(path))
     scenario = run.record.scenario
-    return DisciplineRuns(link=link_name(scenario["down"], scenario["up"]), qdisc=label_of(scenario), runs=(run,))
-
-
-def label_of(scenario: dict[str, Any]) -> str:
-    """Return what the disciplines of a scenario are called together."""
-    up, down = str(scenario["qdisc_up"]), str(scenario["qdisc_down"])
-    return up if up == down else f"{up} (up), {down} (down)"
+    label = label_of(scenario["qdisc_up"], scenario["qdisc_down"])
+    return DisciplineRuns(link=link_name(scenario["down"], scenario["up"]), qdisc=label, runs=(run,))

@@ -89,19 +89,8 @@ class Claim(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     @property
     def undecided(self) -> JudgedClaim:
         """The claim without runs that tell: its numbers are null."""
-        return JudgedClaim(
-            id=self.id,
-            section=self.section,
-            says=self.says,
-            settled=self.settled,
-            by_construction=self.by_construction,
-            verdict="cannot tell",
-            value=None,
-            low=None,
-            high=None,
-            unit="",
-            reason="",
-        )
+        own = {key: getattr(self, key) for key in ("id", "section", "says", "settled", "by_construction")}
+        return JudgedClaim(**own, verdict="cannot tell", value=None, low=None, high=None, unit="", reason="")
 
     def noted(self, shared: Mapping[str, str]) -> Claim:
         """Return it with what was `settled` of all that it is about; `shared` is that of quantities."""
@@ -111,18 +100,9 @@ class Claim(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
 
 class ClaimFile(Struct, frozen=True, forbid_unknown_fields=True):
-    """What `claims.toml` of a paper holds.
+    """What `claims.toml` of a paper holds: claims, the cell that each may change, and what was settled of quantities.
 
-    Attributes
-    ----------
-    claims
-        In their order.
-    cell
-        Of all claims, which each may change.
-    names, cells, derived
-        As `Reader` has them.
-    settled
-        What was settled of quantities after results had been seen, by their names.
+    `names`, `cells` and `derived` are as `Reader` has them.
     """
 
     claims: list[Claim]

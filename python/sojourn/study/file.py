@@ -35,6 +35,7 @@ from typing import Any, Literal
 from msgspec import Struct, field
 
 from sojourn import bounded, schema
+from sojourn.bounds import Plain
 from sojourn.errors import ParamError, SojournError
 from sojourn.schema import Number, Words
 from sojourn.store.claims import JudgedClaim
@@ -233,7 +234,7 @@ def load(path: Path, *, repeat: int | None = None, backend: str = "sim") -> Stud
         raise ParamError(message) from error
 
 
-def _study(path: Path, plain: dict[str, Any], repeat: int | None, backend: str) -> Study:
+def _study(path: Path, plain: dict[str, Plain], repeat: int | None, backend: str) -> Study:
     own = {key: plain.pop(key) for key in Head.__struct_fields__ if key in plain}
     head = schema.convert(own, Head)
     sweep = sweep_of(path, plain, repeat, backend)

@@ -107,7 +107,7 @@ def _claims(report: PaperReport) -> list[str]:
     rows = []
     for place, claim in enumerate(report.claims):
         section = [claim.section] if sections else []
-        head = (f"`{claim.id}`", *section, _cell(claim.says), _value(claim), verdict(claim))
+        head = (f"`{claim.id}`", *section, _cell(claim.says), claim.numbers, verdict(claim))
         also = [column[place] for _, column in beside] + ["yes" if claim.settled else "" for _ in settled]
         rows.append((*head, *also))
     heads = (
@@ -139,15 +139,6 @@ def _reason(claim: JudgedClaim) -> str:
 
 def _item(text: str, mark: str) -> str:
     return _wrap(text, mark, " " * len(mark))
-
-
-def _value(claim: JudgedClaim) -> str:
-    value, low, high = claim.value, claim.low, claim.high
-    if value is None:
-        return "-"
-    ends = "" if low is None or high is None or low == high else f" [{low:.4g}, {high:.4g}]"
-    unit = f" {claim.unit}" if claim.unit else ""
-    return f"{value:.4g}{ends}{unit}"
 
 
 def _cell(text: str) -> str:

@@ -27,6 +27,7 @@ from sojourn.stats.transient import STEADY_S, WINDOW_S, Course
 from sojourn.store.cell import link_words
 from sojourn.study.claims import stored
 from sojourn.study.exhibits import interval_text, recorded
+from sojourn.tables import Value
 
 #: The link that each column of the paper's tables stands for.
 LINK_OF_COLUMN = {"1": "10/1", "10": "10/10", "100": "100/100"}
@@ -108,7 +109,7 @@ def table1() -> Table:
     """Return the parameters: the paper's and those of our presets `gbw:*`."""
     parameters = _tables().table1
     columns = list(LINK_OF_COLUMN)
-    rows, records = [], []
+    rows, records = [], list[Mapping[str, Value]]()
     for row in parameters:
         shown = [row.qdisc, f"{row.parameter} ({row.unit})"]
         for column in columns:
@@ -196,7 +197,7 @@ def table2(loss: Losses) -> Table | None:
 
 def table3(loss: Losses) -> Table | None:
     """Return the loss of the voice stream over Wi-Fi: the paper's and ours with its 95 % interval, per cent."""
-    rows, records = [], []
+    rows, records = [], list[Mapping[str, Value]]()
     for qdisc, stated in TABLE_3.items():
         row = [qdisc]
         for load, paper in zip(LOADS, stated, strict=True):
@@ -204,7 +205,7 @@ def table3(loss: Losses) -> Table | None:
             found = _percent(share_interval(lost, sent)) if any(sent) else None
             ratio = "-" if found is None else f"{found.value / paper:.2g}"
             row += [f"{paper:g}", "no data" if found is None else interval_text(found, 2), ratio]
-            records.append({"qdisc": qdisc, "cross_traffic": load, "paper": paper} | recorded(found, "ours"))
+            records.append({"qdisc": qdisc, "cross_traffic": load, "paper": paper, **recorded(found, "ours")})
         rows.append(tuple(row))
     if not loss:
         return None
@@ -297,7 +298,7 @@ def _cell(load: str, qdisc: str, link: str, paper: float, ours: Interval | None)
     return LossCell(load=load, qdisc=qdisc, link=link, paper=paper, ours=ours, ratio=ratio, agreement=agreement)
 
 
-def _record(cell: LossCell) -> dict[str, str | float | int | None]:
+def _record(cell: LossCell) -> Mapping[str, Value]:
     return {
         "cross_traffic": cell.load,
         "qdisc": cell.qdisc,
