@@ -5,8 +5,6 @@ What a run cost, which differs from one machine to the next, is in none of them.
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 from collections.abc import Sequence
 from statistics import median
@@ -90,13 +88,13 @@ def summarised(
 
 def csv_table(sweep: SweepSummary) -> str:
     """Return one row for each metric of each cell."""
-    out = io.StringIO()
-    writer = csv.writer(out, lineterminator="\n")
-    writer.writerow([*sweep.vary, "metric", *MetricSummary.__struct_fields__])
-    for cell in sweep.cells:
-        for metric, row in cell.summary.items():
-            writer.writerow([*cell.values.values(), metric, *structs.astuple(row)])
-    return out.getvalue()
+    return tables.csv_text(
+        [
+            {**cell.values, "metric": metric, **structs.asdict(row)}
+            for cell in sweep.cells
+            for metric, row in cell.summary.items()
+        ]
+    )
 
 
 def markdown_table(sweep: SweepSummary) -> str:
