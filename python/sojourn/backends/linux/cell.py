@@ -117,7 +117,7 @@ def add(steps: Steps, cell: Cell, namespaces: tuple[str, ...], mtu: int) -> None
     steps.sysctl(OUTSIDE, "net/core/wmem_default", _SEND_BUFFER)
     _medium(steps, cell)
     _queues(steps, cell)
-    configuration = access_point.configuration(cell, "wlan0")
+    configuration = access_point.configuration("wlan0", channel_mhz=cell.channel_mhz, vht=cell.vht)
     steps.file("r1", "hostapd.conf", configuration)
     steps.program("r1", "start the access point", [str(access_point.hostapd()), "/tmp/hostapd.conf"])  # noqa: S108
     steps.carrier("r1", "wlan0")
