@@ -176,7 +176,7 @@ class Study:
 
     @functools.cached_property
     def _names(self) -> Values:
-        names = {"np": np, "times": times, **self.judges.vocabulary.names, **claim_file(self.folder).names}
+        names: Values = {"np": np, "times": times, **self.judges.vocabulary.names, **claim_file(self.folder).names}
         names |= {"study": self, **self.names}
         for name, value in self.data.get("names", {}).items():
             names[name] = evaluated(value, names)

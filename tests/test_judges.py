@@ -61,6 +61,9 @@ def test_a_claim_has_the_verdict_of_its_case(
     judged = study.case(verdict, name, monkeypatch)
     assert judged.verdict == verdict.replace("_", " "), judged.reason
     if verdict == "fails":
+        assert judged.low is not None
+        assert judged.value is not None
+        assert judged.high is not None
         assert judged.low <= judged.value <= judged.high
         assert ("; why: " in judged.reason) == bool(study.claims[name.partition(",")[0]].why)
     for change in study.changes(verdict, name):
