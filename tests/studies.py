@@ -46,12 +46,13 @@ import pytest
 from sojourn import papers
 from sojourn.flusher_parameters import Parameters
 from sojourn.papers import by_hand
+from sojourn.store.claims import JudgedClaim
 from sojourn.study.cell import Cell, Observation
-from sojourn.study.claims import Claim, Judges, load, stored
+from sojourn.study.claims import Claim, Judges, claim_file, load
 from sojourn.study.evidence import Evidence
 from tests import makers
 
-__all__ = ["STUDIES", "Claim", "Study", "by_hand", "load", "stored"]
+__all__ = ["STUDIES", "Claim", "Study", "by_hand", "claim_file", "load"]
 
 CASES = Path(__file__).parent / "cases"
 Values = dict[str, Any]
@@ -103,7 +104,7 @@ class Study:
         kind = getattr(import_module(f"sojourn.papers.{self.folder}.evidence"), "Evidence", Evidence)
         return kind(cells=cells, **more)
 
-    def judged(self, name: str, evidence: Any) -> dict[str, Any]:
+    def judged(self, name: str, evidence: Any) -> JudgedClaim:
         """Return what becomes of a claim."""
         (answer,) = self.judges.judge([self.claims[name]], evidence, self._of_file("variables"))
         return answer
@@ -152,7 +153,7 @@ class Study:
             **self._of_file("evidence") | evaluated(more, self._names),
         )
 
-    def case(self, verdict: str, name: str, patch: pytest.MonkeyPatch) -> dict[str, Any]:
+    def case(self, verdict: str, name: str, patch: pytest.MonkeyPatch) -> JudgedClaim:
         """Return what becomes of a claim in one of its cases."""
         changes = self.changes(verdict, name)
         for change in changes:
@@ -175,7 +176,7 @@ class Study:
 
     @functools.cached_property
     def _names(self) -> Values:
-        names = {"np": np, "times": times, **self.judges.vocabulary.names, **stored(self.folder).get("names", {})}
+        names: Values = {"np": np, "times": times, **self.judges.vocabulary.names, **claim_file(self.folder).names}
         names |= {"study": self, **self.names}
         for name, value in self.data.get("names", {}).items():
             names[name] = evaluated(value, names)

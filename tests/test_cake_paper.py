@@ -84,9 +84,9 @@ def test_a_cell_needs_what_its_test_is_about(monkeypatch: pytest.MonkeyPatch) ->
 def test_without_the_back_end_s_parts_a_claim_cannot_be_told(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(cake, "accepted", lambda _backend, **_fields: False)
     found = {claim.id: STUDY.judged(claim.id, STUDY.evidence({}, lacks=lacks)) for claim in STUDY.claims.values()}
-    assert {one["verdict"] for one in found.values()} == {"cannot tell"}
-    assert found["cake-14"]["reason"].startswith("it needs CAKE and several hosts on a wire, which the back end lacks")
-    assert found["cake-c1"]["reason"].startswith("there are no runs of rrul, a FIFO")
+    assert {one.verdict for one in found.values()} == {"cannot tell"}
+    assert found["cake-14"].reason.startswith("it needs CAKE and several hosts on a wire, which the back end lacks")
+    assert found["cake-c1"].reason.startswith("there are no runs of rrul, a FIFO")
 
 
 def test_a_run_is_observed() -> None:

@@ -12,7 +12,7 @@ import pytest
 
 from sojourn import _native
 from sojourn.backends.linux import messages
-from sojourn.backends.linux.disciplines import below, encoded
+from sojourn.backends.linux.disciplines import below, encoded, of_text
 from tests import optional
 
 _NAMESPACE = ("unshare", "--user", "--map-root-user", "--net")
@@ -67,7 +67,7 @@ def _need(kind: str) -> None:
 
 def _ours(text: str) -> list[tuple[str, bytes]]:
     """Return the requests of the linux back end for a text."""
-    discipline = json.loads(_native.kernel_qdisc(text, 20_000_000))
+    discipline = of_text(text, 20_000_000)
     kind, options = encoded(discipline)
     number = messages.handle(_HANDLE)
     root = messages.qdisc(index=_LO, parent=messages.ROOT, number=number, kind=kind, options=options)

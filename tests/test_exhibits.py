@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from sojourn import schema
 from sojourn.papers.rural.evidence import AXES, CODEL, DEFAULT, DROPTAIL, EMULATION, NONE, NS2, RTTS_MS, Evidence
 from sojourn.papers.rural.exhibits import GALLERY
 from sojourn.papers.rural.judges import JUDGES
@@ -26,7 +27,7 @@ def observation(**changes: Any) -> Observation:
 
 
 def tables(paper: str) -> list[dict[str, Any]]:
-    found = stored(paper, "exhibits")["exhibits"]
+    found = stored(paper, "exhibits", dict)["exhibits"]
     assert isinstance(found, list)
     return found
 
@@ -86,7 +87,7 @@ def test_a_note_has_the_means_of_its_numbers() -> None:
         AXES(NS2, scheme): (observation(queueing_ms=ms), observation(seed=2, queueing_ms=ms))
         for scheme, ms in waits.items()
     }
-    claim = Claim.read(
+    claim = schema.convert(
         {
             "id": "x-1",
             "section": "1",
@@ -99,13 +100,14 @@ def test_a_note_has_the_means_of_its_numbers() -> None:
                 "mean": {"for": {"scheme": list(waits)}, "of": "queueing"},
                 "apart": {"of": "queueing", "at": {"scheme": DROPTAIL}, "less": {"scheme": CODEL}},
             },
-        }
+        },
+        Claim,
     )
     found = JUDGES.judged(claim, Evidence(cells=cells))
-    assert found["verdict"] == "holds"
-    assert found["reason"].endswith("codel 10, droptail 20; mean 15.0 ms, apart 10 ms")
+    assert found.verdict == "holds"
+    assert found.reason.endswith("codel 10, droptail 20; mean 15.0 ms, apart 10 ms")
     del cells[AXES(NS2, DROPTAIL)]
-    assert JUDGES.judged(claim, Evidence(cells=cells))["verdict"] == "cannot tell"
+    assert JUDGES.judged(claim, Evidence(cells=cells)).verdict == "cannot tell"
 
 
 def test_cells_of_parts_are_each_there_once_in_the_order_of_the_file() -> None:

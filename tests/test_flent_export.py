@@ -264,7 +264,8 @@ def test_paths_of_different_length_have_series_of_their_own() -> None:
 
 def test_probes_that_flent_does_not_know_keep_their_names() -> None:
     record = Run(text=made().text).record
-    record.scenario["probes"] += [{"name": "far", "kind": "icmp", "rtt": "50ms"}, {"name": "v", "kind": "poisson"}]
+    more = {"far": "icmp", "v": "poisson"}
+    record.scenario["probes"] += [{"name": name, "kind": kind, "rtt": "50ms"} for name, kind in more.items()]
     assert naming(record).probes["far"] == "Ping (ms) ICMP far (extra)"
     assert "v" not in naming(record).probes
 

@@ -220,12 +220,12 @@ def test_the_verdict_is_that_of_the_declared_world() -> None:
     near, far = at_100(110.0, 112.0), at_100(150.0, 112.0)
     claims = [STUDY.claims["flu-06"]]
     (found,) = judge(claims, {NETEM: far, IPFW: near})
-    assert found["verdict"] == "fails"
-    assert found["readings"] == {r: "fails" for r in READINGS} | {f"{r} (ipfw)": "holds" for r in READINGS}
-    assert others([found])[f"{DESCRIBED} (ipfw)"] == [{"id": "flu-06", "verdict": "holds"}]
+    assert found.verdict == "fails"
+    assert found.readings == {r: "fails" for r in READINGS} | {f"{r} (ipfw)": "holds" for r in READINGS}
+    assert others([found])[f"{DESCRIBED} (ipfw)"] == {"flu-06": "holds"}
     assert DESCRIBED not in others([found])
     (found,) = judge(claims, {NETEM: near, IPFW: far})
-    assert found["verdict"] == "holds"
+    assert found.verdict == "holds"
 
 
 def test_a_claim_says_for_which_reading_it_holds() -> None:
@@ -233,8 +233,8 @@ def test_a_claim_says_for_which_reading_it_holds() -> None:
     rates = {DESCRIBED: 4.0, KARN: 4.7, WRITTEN: 2.0}
     flushed = {active(RENO, 50, 10, reading=reading): three("mbit", rate) for reading, rate in rates.items()}
     (found,) = judge([STUDY.claims["flu-36"]], {NETEM: STUDY.evidence(base | flushed)})
-    assert found["verdict"] == "fails"
-    assert found["readings"] == {DESCRIBED: "fails", KARN: "holds", WRITTEN: "fails"}
+    assert found.verdict == "fails"
+    assert found.readings == {DESCRIBED: "fails", KARN: "holds", WRITTEN: "fails"}
 
 
 def test_ranks_and_readings_are_what_the_exhibits_take() -> None:
@@ -264,11 +264,11 @@ def test_adaptive_stands_beside_every_reading() -> None:
 
 def test_what_is_so_by_construction_counts_neither_as_held_nor_as_failed() -> None:
     found = judge(load("flusher"), {NETEM: at_100(110.0, 112.0)})
-    constructed = [one for one in found if "by_construction" in one]
-    assert {one["id"] for one in constructed} >= {"flu-07", "flu-08", "flu-47", "flu-83"}
-    assert {one["verdict"] for one in constructed if one["id"] in ("flu-07", "flu-08")} == {"holds"}
-    counts = dict(verdicts(tuple(found)))
+    constructed = [one for one in found if one.by_construction]
+    assert {one.id for one in constructed} >= {"flu-07", "flu-08", "flu-47", "flu-83"}
+    assert {one.verdict for one in constructed if one.id in ("flu-07", "flu-08")} == {"holds"}
+    counts = dict(verdicts(found))
     assert counts["by construction"] == len(constructed)
     assert sum(counts.values()) == len(found) == 96
-    assert counts["holds"] == sum(one["verdict"] == "holds" for one in found if one not in constructed)
+    assert counts["holds"] == sum(one.verdict == "holds" for one in found if one not in constructed)
     assert verdict(constructed[0]) == "holds, by construction"

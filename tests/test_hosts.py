@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 
+import msgspec
 import pytest
 
 import sojourn
@@ -67,7 +68,7 @@ def test_a_bed_has_an_address_for_each_host_and_path() -> None:
     assert network.client_addresses == ["10.0.1.1", "10.2.1.1", "10.3.1.1"]
     assert network.server_addresses == ["10.0.4.11", "10.0.4.12", "10.2.4.11", "10.2.4.12"]
     assert (client_address(63), server_address(15, 63)) == ("10.64.1.1", "10.64.4.26")
-    built = bed(network)
+    built = msgspec.to_builtins(bed(network))
     assert (built["clients"], built["server"]) == (network.client_addresses, network.server_addresses)
     says = [step["says"] for step in built["steps"]]
     for ip in (*network.client_addresses[1:], *network.server_addresses):

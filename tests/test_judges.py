@@ -18,7 +18,7 @@ import pytest
 
 from sojourn import papers
 from sojourn.papers.good_bad_wifi import pie_steps
-from tests.studies import CASES, STUDIES, Study, by_hand, load, stored
+from tests.studies import CASES, STUDIES, Study, by_hand, claim_file, load
 
 #: Quantities that decide nothing, and why.
 DECIDE_NOTHING = {
@@ -59,14 +59,17 @@ def test_a_claim_has_the_verdict_of_its_case(
 ) -> None:
     study = STUDIES[folder]
     judged = study.case(verdict, name, monkeypatch)
-    assert judged["verdict"] == verdict.replace("_", " "), judged["reason"]
+    assert judged.verdict == verdict.replace("_", " "), judged.reason
     if verdict == "fails":
-        assert judged["low"] <= judged["value"] <= judged["high"]
-        assert ("; why: " in judged["reason"]) == bool(study.claims[name.partition(",")[0]].why)
+        assert judged.low is not None
+        assert judged.value is not None
+        assert judged.high is not None
+        assert judged.low <= judged.value <= judged.high
+        assert ("; why: " in judged.reason) == bool(study.claims[name.partition(",")[0]].why)
     for change in study.changes(verdict, name):
-        assert change.get("because", "") in judged["reason"]
+        assert change.get("because", "") in judged.reason
         if "across" in change:
-            assert judged["low"] < change["across"] < judged["high"]
+            assert judged.low < change["across"] < judged.high
 
 
 def test_every_claim_has_a_supporting_and_a_contradicting_case() -> None:
@@ -117,7 +120,7 @@ def test_the_cells_of_a_part_are_what_its_claims_need(folder: str) -> None:
         own = study.evidence({cell: runs for cell, runs in study.usual.items() if cell in planned(study, part)})
         for claim in study.claims.values():
             if claim.part == part:
-                lacks = "there are no runs" in study.judged(claim.id, own)["reason"]
+                lacks = "there are no runs" in study.judged(claim.id, own).reason
                 assert lacks == (claim.id in NEEDS_OTHERS), claim.id
 
 
@@ -138,20 +141,20 @@ def test_every_cell_of_the_plan_is_needed_by_a_claim(folder: str) -> None:
 @every_study
 def test_claims_without_their_runs_cannot_be_told(study: Study) -> None:
     judged = {name: study.judged(name, study.evidence({})) for name in study.claims}
-    told = {name for name, one in judged.items() if one["verdict"] != "cannot tell"}
+    told = {name for name, one in judged.items() if one.verdict != "cannot tell"}
     assert told == set(study.data.get("without_runs", ()))
     for name, one in judged.items():
         if name not in told:
-            assert (one["value"], one["low"], one["high"]) == (None, None, None)
-            assert one["reason"].startswith("there are no runs of " if study.claims[name].checks else ""), one
-            assert one["reason"]
+            assert (one.value, one.low, one.high) == (None, None, None)
+            assert one.reason.startswith("there are no runs of " if study.claims[name].checks else ""), one
+            assert one.reason
 
 
 @every_study
 def test_one_repeat_decides_nothing_but_what_is_exact(study: Study) -> None:
     usual = study.world()
     evidence = dataclasses.replace(usual, cells={cell: runs[:1] for cell, runs in usual.cells.items()})
-    told = {name for name in study.claims if study.judged(name, evidence)["verdict"] != "cannot tell"}
+    told = {name for name in study.claims if study.judged(name, evidence).verdict != "cannot tell"}
     assert told == {*study.data.get("without_runs", ()), *study.data.get("by_one_run", ())}
 
 
@@ -173,7 +176,7 @@ def test_cells_with_other_repeats_are_judged_or_cannot_be_told(
 ) -> None:
     usual = study.world()
     evidence = dataclasses.replace(usual, cells={cell: change(cell, runs) for cell, runs in usual.cells.items()})
-    verdicts = [study.judged(name, evidence)["verdict"] for name in study.claims]
+    verdicts = [study.judged(name, evidence).verdict for name in study.claims]
     assert set(verdicts) <= {"holds", "fails", "cannot tell"}
     if change is fewer:
         assert verdicts.count("holds") > 0.8 * len(verdicts)
@@ -186,7 +189,7 @@ def verdicts(study: Study, ids: set[str]) -> list[str]:
         for name in study.cases(verdict):
             if name.partition(",")[0] in ids:
                 with pytest.MonkeyPatch.context() as patch:
-                    answers.append(study.case(verdict, name, patch)["verdict"])
+                    answers.append(study.case(verdict, name, patch).verdict)
     return answers
 
 
@@ -195,10 +198,10 @@ def spoken_of(study: Study, quantity: str) -> set[str]:
 
     If there are none, it can be a function alone that takes it.
     """
-    plain, word = stored(study.folder), re.compile(rf"\b{re.escape(quantity)}\b")
-    if word.search(str(plain.get("names", {}))):
+    file, word = claim_file(study.folder), re.compile(rf"\b{re.escape(quantity)}\b")
+    if word.search(str(file.names)):
         return set(study.claims)
-    derived = [name for name, rule in plain.get("derived", {}).items() if word.search(str(rule))]
+    derived = [name for name, rule in file.derived.items() if word.search(str(rule))]
     words = [word, *(re.compile(rf"\b{name}\b") for name in derived)]
     ids = {name for name, claim in study.claims.items() if any(one.search(str(claim)) for one in words)}
     return ids or {name for name, claim in study.claims.items() if not claim.checks}

@@ -10,7 +10,7 @@ from collections.abc import Callable
 import pytest
 
 from sojourn import _native
-from sojourn.backends.linux.disciplines import Encoded, encoded
+from sojourn.backends.linux.disciplines import Encoded, encoded, of_text
 from sojourn.errors import ParamError, SojournError
 from sojourn.kernel.find import Kernel, find
 from sojourn.regress.bugs import cases, judge, readings, sequences, words
@@ -129,7 +129,7 @@ def test_codels_clock_says_that_no_drop_was_a_short_time_ago_at_an_uptime_of_41_
 
 def test_old_flags_are_in_the_structure_and_not_in_an_attribute() -> None:
     text = "red limit 60000 min 5000 max 15000 avpkt 1000 burst 8 ecn adaptive"
-    _, today = encoded(json.loads(_native.kernel_qdisc(text, 1_000_000)))
+    _, today = encoded(of_text(text, 1_000_000))
     assert today is not None
     before = attributes(sequences.old_flags(today))
     now = attributes(today)

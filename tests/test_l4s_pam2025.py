@@ -27,17 +27,15 @@ def test_what_cannot_be_run_says_what_it_waits_for() -> None:
     nothing = STUDY.evidence({}, lacks=lacks)
     for claim in STUDY.claims.values():
         found = STUDY.judged(claim.id, nothing)
-        assert found["verdict"] == "cannot tell"
-        assert found["reason"].startswith(("there are no runs of", "it needs ")), found["reason"]
-    assert STUDY.judged("l4s-15", nothing)["reason"].startswith("there are no runs of TCP Prague")
+        assert found.verdict == "cannot tell"
+        assert found.reason.startswith(("there are no runs of", "it needs ")), found.reason
+    assert STUDY.judged("l4s-15", nothing).reason.startswith("there are no runs of TCP Prague")
 
 
 def test_what_the_simulator_does_not_know_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("sojourn._native.congestion_controls", lambda: ["cubic"])
     nothing = STUDY.evidence({}, lacks=lacks)
-    assert (
-        "it needs TCP Prague and BBRv3 with ECN, which the back end lacks" in STUDY.judged("l4s-16", nothing)["reason"]
-    )
+    assert "it needs TCP Prague and BBRv3 with ECN, which the back end lacks" in STUDY.judged("l4s-16", nothing).reason
 
 
 def test_a_cell_can_be_run_once_the_simulator_knows_its_senders(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -476,7 +476,7 @@ def test_the_bound_of_a_guest_grows_with_what_it_must_carry(virtual_kernel: Kern
     bounds = []
     for duration in ("1s", "600s"):
         load = json.loads(load_of(duration))
-        bounds.append(linux_module._bound_s(load, network_of(load), linux.kernel))
+        bounds.append(linux_module._bound_s(network_of(load), linux.kernel))
     assert 60 < bounds[0] < 70
     # 2 x 10 Mbit/s are 1651 frames a second.
     assert bounds[1] > 600

@@ -10,6 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 
 from sojourn import _native, api
@@ -38,12 +39,14 @@ def plan(scenario: Scenario | None = None) -> dict[str, Any]:
 
 
 def built(scenario: Scenario | None = None) -> dict[str, Any]:
-    return bed(network_of(plan(scenario)))
+    built: dict[str, Any] = msgspec.to_builtins(bed(network_of(plan(scenario))))
+    return built
 
 
 def words_of(scenario: Scenario | None = None) -> dict[str, str]:
-    load = plan(scenario)
-    words = cell.command_line(load["wifi"], load["seed"])
+    network = network_of(plan(scenario))
+    assert network.cell is not None
+    words = cell.command_line(network.cell, network.seed)
     assert all(word.startswith("sojourn_radio.") for word in words)
     return dict(word.removeprefix("sojourn_radio.").split("=") for word in words)
 
@@ -174,7 +177,7 @@ def test_radios_have_addresses_that_all_others_know() -> None:
     ],
 )
 def test_the_network_is_as_wide_as_its_widest_link(mhz: int, vht: bool, expected: list[str]) -> None:  # noqa: FBT001
-    lines = access_point.configuration({"channel_mhz": mhz, "vht": vht}, "wlan0").splitlines()
+    lines = access_point.configuration("wlan0", channel_mhz=mhz, vht=vht).splitlines()
     assert set(expected) <= set(lines)
     assert any(line.startswith("vht_oper_chwidth") for line in lines) == vht
 
@@ -182,7 +185,7 @@ def test_the_network_is_as_wide_as_its_widest_link(mhz: int, vht: bool, expected
 def test_hostapd_itself_reads_the_configuration(tmp_path: Path) -> None:
     program = optional.program("hostapd", path="/usr/sbin:/usr/bin")
     file = tmp_path / "hostapd.conf"
-    file.write_text(access_point.configuration({"channel_mhz": 80, "vht": True}, "no-such-device"))
+    file.write_text(access_point.configuration("no-such-device", channel_mhz=80, vht=True))
     done = subprocess.run([program, str(file)], capture_output=True, text=True, timeout=20, check=False)
     assert not re.search(r"Line \d+|unknown configuration|errors found", done.stdout + done.stderr), done.stdout
 

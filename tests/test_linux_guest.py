@@ -14,6 +14,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 
 from sojourn import _native, api
@@ -63,7 +64,7 @@ def is_there(pid: int) -> bool:
         return False
 
 
-JOB = {"format": "sojourn-job/1"}
+JOB = '{"format": "sojourn-job/1"}'
 
 
 def test_a_guest_that_hangs_is_ended_after_its_bound(tmp_path: Path) -> None:
@@ -114,7 +115,7 @@ def test_a_guest_gets_its_job_and_its_seed_and_nothing_of_this_machine(tmp_path:
     kernel = script(tmp_path / "linux", f'echo "$@" >{log}; cat job.json >>{log}; echo "{{}}" >measured.json')
     answer = guest.carry_out(JOB, kernel, seed=77, bound_s=20.0)
     words, job = log.read_text().splitlines()
-    assert json.loads(job) == JOB
+    assert job == JOB
     assert "sojourn.seed=77" in words.split()
     assert "time-travel=inf-cpu" in words.split()
     # The command line is mixed into the guest's random numbers.
@@ -176,7 +177,7 @@ def job(*, gso: bool = False) -> dict[str, Any]:
     return {
         "format": "sojourn-job/1",
         "modules": [],
-        "bed": bed(network_of(load)),
+        "bed": msgspec.to_builtins(bed(network_of(load))),
         "load": load,
         "watch_packets": False,
     }
@@ -226,19 +227,19 @@ def test_a_bed_that_would_mislead_does_not_start(
     spoilt = copy.deepcopy(plain)
     spoil(spoilt["bed"]["steps"])
     with pytest.raises(SojournError) as caught:
-        guest.carry_out(spoilt, virtual_kernel, seed=1, bound_s=60.0)
+        guest.carry_out(json.dumps(spoilt), virtual_kernel, seed=1, bound_s=60.0)
     assert sentence in str(caught.value)
     assert "\n" not in str(caught.value)
 
 
 def test_the_same_bed_unspoilt_starts(plain: dict[str, Any], virtual_kernel: Kernel) -> None:
-    answer = guest.carry_out(plain, virtual_kernel, seed=1, bound_s=60.0)
+    answer = guest.carry_out(json.dumps(plain), virtual_kernel, seed=1, bound_s=60.0)
     assert json.loads(answer.measured)["flows"][0]["delivered_total"] > 0
 
 
 def test_hosts_may_hand_down_trains_and_routers_may_not(virtual_kernel: Kernel) -> None:
     trains = job(gso=True)
-    answer = guest.carry_out(copy.deepcopy(trains), virtual_kernel, seed=1, bound_s=60.0)
+    answer = guest.carry_out(json.dumps(trains), virtual_kernel, seed=1, bound_s=60.0)
     assert json.loads(answer.measured)["flows"][0]["delivered_total"] > 0
     refused = job(gso=True)
     refused["load"]["tcp"]["gso"] = False
@@ -246,14 +247,14 @@ def test_hosts_may_hand_down_trains_and_routers_may_not(virtual_kernel: Kernel) 
     _trains(spoilt["bed"]["steps"])
     for one, device in ((refused, "c0 on client"), (spoilt, "r1m on r1")):
         with pytest.raises(SojournError, match=rf"{device} takes \d+ segments as one packet, but must take 1"):
-            guest.carry_out(one, virtual_kernel, seed=1, bound_s=60.0)
+            guest.carry_out(json.dumps(one), virtual_kernel, seed=1, bound_s=60.0)
 
 
 def test_a_kernel_without_a_congestion_control_is_told(virtual_kernel: Kernel) -> None:
     unknown = job()
     unknown["load"]["flows"][0]["spec"]["congestion_control"] = "ledbat++"
     with pytest.raises(SojournError) as caught:
-        guest.carry_out(unknown, virtual_kernel, seed=1, bound_s=60.0)
+        guest.carry_out(json.dumps(unknown), virtual_kernel, seed=1, bound_s=60.0)
     sentence = str(caught.value)
     assert 'flows[0].congestion_control is "ledbat++", but Linux ' in sentence
     assert sentence.endswith(": name a kernel that has it")

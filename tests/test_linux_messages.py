@@ -8,7 +8,6 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from sojourn import _native
 from sojourn.backends.linux import disciplines, kinds, messages
 from sojourn.kernel import boot
 from sojourn.kernel.find import Kernel
@@ -19,14 +18,8 @@ RATE = 10_000_000
 RED = "red limit 400000 min 12500 max 37500 avpkt 1000 burst 20 bandwidth 10mbit adaptive"
 
 
-def of_text(text: str) -> dict[str, Any]:
-    """What the compiled part makes of a discipline's text."""
-    found: dict[str, Any] = json.loads(_native.kernel_qdisc(text, RATE))
-    return found
-
-
 def message_of(text: str, index: int = 12, parent: int = 0x0001_0001) -> bytes:
-    kind, options = disciplines.encoded(of_text(text))
+    kind, options = disciplines.encoded(disciplines.of_text(text, RATE))
     return messages.qdisc(index=index, parent=parent, number=messages.handle(0x10), kind=kind, options=options)
 
 

@@ -120,7 +120,7 @@ def test_the_bed_has_the_loss_and_the_queues_at_the_edges() -> None:
     load = json.loads(_native.load_plan(scenario.normalized("linux")))
     network = network_of(load)
     assert (network.edge_limit, network.up.loss, network.down.loss) == (300, 1 << 30, 0)
-    steps = bed(network)["steps"]
+    steps = to_builtins(bed(network).steps)
     # struct tc_netem_qopt: latency, limit, loss.
     loss = {
         step["says"]: int.from_bytes(bytes.fromhex(step["netlink"])[60:64], "little")

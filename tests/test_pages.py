@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec import structs
 
 from sojourn import papers
 from sojourn.report.exhibit import PaperReport
@@ -276,8 +277,10 @@ def test_a_reason_of_another_row_or_world_is_found() -> None:
     known = list(claims.values())[:2]
 
     def page(*rows: tuple[Claim, str, str], declared: bool = True) -> str:
-        judgement = {"value": 1.0, "low": None, "high": None, "unit": "ms"}
-        judged = [one.head | judgement | {"verdict": verdict, "reason": f"x = 1; {why}"} for one, verdict, why in rows]
+        judged = [
+            structs.replace(one.undecided, verdict=verdict, value=1.0, unit="ms", reason=f"x = 1; {why}")
+            for one, verdict, why in rows
+        ]
         facts = (("counted world", "TCP"),) if declared else ()
         report = PaperReport(
             title="t", reference="r", command="c", facts=facts, setup="s", exhibits=(), claims=tuple(judged)

@@ -8,7 +8,6 @@ import io
 import re
 import tomllib
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -17,34 +16,35 @@ from sojourn.papers.good_bad_wifi import tables
 from sojourn.papers.good_bad_wifi.evidence import Evidence
 from sojourn.papers.good_bad_wifi.exhibits import GALLERY, losses, scores, transients
 from sojourn.stats.transient import STEADY_S, course
+from sojourn.store.claims import JudgedClaim
 from sojourn.study import page as pages
 from tests.makers import comparison
 from tests.studies import STUDIES
 from tests.test_report import Links
 
-CLAIMS: tuple[dict[str, Any], ...] = (
-    {
-        "id": "gbw-voip-02",
-        "section": "5.2.1",
-        "says": "Delay of a | b <c>.",
-        "verdict": "holds",
-        "value": 1.25,
-        "low": 1.0,
-        "high": 1.5,
-        "unit": "ms",
-        "reason": "<script>alert(1)</script> of_x",
-    },
-    {
-        "id": "gbw-tran-01",
-        "section": "6.2.1",
-        "says": "It spikes.",
-        "verdict": "cannot tell",
-        "value": None,
-        "low": None,
-        "high": None,
-        "unit": "",
-        "reason": "too short",
-    },
+CLAIMS = (
+    JudgedClaim(
+        id="gbw-voip-02",
+        section="5.2.1",
+        says="Delay of a | b <c>.",
+        verdict="holds",
+        value=1.25,
+        low=1.0,
+        high=1.5,
+        unit="ms",
+        reason="<script>alert(1)</script> of_x",
+    ),
+    JudgedClaim(
+        id="gbw-tran-01",
+        section="6.2.1",
+        says="It spikes.",
+        verdict="cannot tell",
+        value=None,
+        low=None,
+        high=None,
+        unit="",
+        reason="too short",
+    ),
 )
 
 

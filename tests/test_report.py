@@ -16,6 +16,7 @@ import sojourn
 from sojourn import report, web_build
 from sojourn.frame_library import pl
 from sojourn.report import zoom
+from sojourn.store.claims import JudgedClaim
 from sojourn.store.index import Results
 
 
@@ -37,17 +38,17 @@ def page() -> str:
     """Return the report of a short comparison with claims whose words must be escaped."""
     comparison = sojourn.compare("rrul", qdiscs=["gbw:pfifo_fast", "gbw:fq_codel"], repeat=2, duration="3s")
     claims = tuple(
-        {
-            "id": f"x-{number}",
-            "section": "5",
-            "says": "a < b & c",
-            "verdict": verdict,
-            "value": value,
-            "low": value,
-            "high": None,
-            "unit": "ms",
-            "reason": "<script>alert(1)</script>",
-        }
+        JudgedClaim(
+            id=f"x-{number}",
+            section="5",
+            says="a < b & c",
+            verdict=verdict,
+            value=value,
+            low=value,
+            high=None,
+            unit="ms",
+            reason="<script>alert(1)</script>",
+        )
         for number, (verdict, value) in enumerate([("holds", 1.25), ("fails", 2.0), ("cannot tell", None)])
     )
     results = Results(
@@ -142,7 +143,7 @@ def test_plots_hold_their_data_whatever_the_names_are(script: str) -> None:
     for figures in drawn.values():
         for figure in figures:
             for chart in figure.charts:
-                chart["title"] = HOSTILE
+                chart.title = HOSTILE
     page = report.page(results, drawn)
     found = Scripts()
     found.feed(page)
@@ -162,17 +163,17 @@ def test_a_plot_has_the_values_of_the_runs() -> None:
     rtt, up, down = zoom.over_time(series, title="t", group="g")
     for number, (label, frame) in enumerate(series.items()):
         probes = frame.filter(pl.col("metric") == "rtt_ms").sort("t_s")
-        assert rtt["lines"][number]["label"] == label
-        drawn = pl.Series(rtt["lines"][number]["y"], dtype=pl.Float64)
+        assert rtt.lines[number].label == label
+        drawn = pl.Series(rtt.lines[number].y, dtype=pl.Float64)
         assert drawn.is_null().to_list() == probes["value"].is_null().to_list()
         assert drawn.drop_nulls().to_list() == pytest.approx(probes["value"].drop_nulls().to_list(), rel=1e-6)
         for chart, direction in ((up, "up"), (down, "down")):
             total = frame.filter((pl.col("metric") == "goodput_mbit") & (pl.col("direction") == direction))[
                 "value"
             ].sum()
-            assert sum(chart["lines"][number]["y"]) == pytest.approx(total, rel=1e-6)
+            assert sum(chart.lines[number].y) == pytest.approx(total, rel=1e-6)
     [curve] = zoom.distribution(series, title="t")
-    assert all(line["y"][-1] == 1 and sorted(line["x"]) == line["x"] for line in curve["lines"])
+    assert all(line.y[-1] == 1 and sorted(line.x) == line.x for line in curve.lines)
 
 
 def test_without_the_script_the_report_has_pictures_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

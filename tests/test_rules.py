@@ -8,9 +8,10 @@ from typing import Any
 import numpy as np
 import pytest
 
+from sojourn import schema
 from sojourn.errors import SojournError
 from sojourn.study.cell import Axes, Cell, Observation
-from sojourn.study.claims import Claim, load, stored
+from sojourn.study.claims import Claim, claim_file, load
 from sojourn.study.evidence import BySeed, Evidence
 from sojourn.study.orders import NOTICEABLE_SETTLED
 from sojourn.study.rules import Reader, Rule, Statistic, Vocabulary
@@ -51,13 +52,13 @@ READER = Reader(
     evidence=RUNS,
     names={"QDISCS": ["pfifo", "codel"], "RATES": [1, 10], "LIMIT": 5.0},
     cells={"fifo": {"qdisc": "pfifo"}},
-    derived={"excess": Rule.read({"of": "delay", "less": {"qdisc": "codel"}})},
+    derived={"excess": Rule(of="delay", less={"qdisc": "codel"})},
 )
 
 
 def checks(fields: dict[str, Any], variables: dict[str, Any] | None = None, **plain: Any) -> list[Check]:
     plain = {{"for_": "for", "is_": "is"}.get(key, key): value for key, value in plain.items()}
-    return list(READER.checks(Rule.read(plain), fields, variables or {}))
+    return list(READER.checks(schema.convert(plain, Rule), fields, variables or {}))
 
 
 def values(fields: dict[str, Any], **plain: Any) -> list[float]:
@@ -141,9 +142,7 @@ def test_a_statistic_of_all_repeats_has_the_interval_of_drawing_them_again() -> 
 
 
 def test_orders_are_compared_between_two_places() -> None:
-    rule = Rule.read(
-        {"of": "delay", "at": {"rate": 10}, "orders": {"qdisc": "QDISCS"}, "as_in": {"rate": 1}, "what": "x"}
-    )
+    rule = Rule(of="delay", at={"rate": 10}, orders={"qdisc": "QDISCS"}, as_in={"rate": 1}, what="x")
     runs = [(qdisc, rate) for qdisc in ("pfifo", "codel") for rate in (1, 10)]
     delays = {("pfifo", 10): 40.0, ("codel", 10): 10.0, ("pfifo", 1): 8.0, ("codel", 1): 16.0}
     noise = (0.0, 0.1, 0.2)
@@ -174,13 +173,13 @@ def test_runs_that_do_not_tell_are_said() -> None:
 
 
 def test_a_key_that_no_rule_has_is_a_mistake_of_ours() -> None:
-    with pytest.raises(TypeError, match="unexpected keyword"):
-        Rule.read({"of": "delay", "lesser": "fifo", "is": "> 0"})
+    with pytest.raises(schema.Misfit, match="lesser is not known"):
+        schema.convert({"of": "delay", "lesser": "fifo", "is": "> 0"}, Rule)
 
 
 def test_what_was_settled_of_a_quantity_and_of_small_differences_is_said_by_every_claim_that_uses_it() -> None:
     of = {claim.id: claim for paper in ("good_bad_wifi", "rural", "wifi_stack", "flusher") for claim in load(paper)}
-    shared = stored("good_bad_wifi")["settled"]
+    shared = claim_file("good_bad_wifi").settled
     for claim in of.values():
         for rule in claim.checks:
             assert (NOTICEABLE_SETTLED in claim.settled) or not (rule.rises or rule.orders), claim.id
@@ -189,5 +188,6 @@ def test_what_was_settled_of_a_quantity_and_of_small_differences_is_said_by_ever
     # Those that functions judge by `clear_sign`.
     assert all(of[name].settled == NOTICEABLE_SETTLED for name in ("gbw-con-01", "gbw-con-04"))
     plain = {"id": "x", "section": "1", "says": "s", "settled": "own", "checks": [{"of": "a 0.5", "is": "> 0"}]}
-    assert Claim.read(plain, {"a": "of a", "b": "of b"}).settled == "own; of a"
-    assert Claim.read(plain).settled == "own"
+    claim = schema.convert(plain, Claim)
+    assert claim.noted({"a": "of a", "b": "of b"}).settled == "own; of a"
+    assert claim.noted({}).settled == "own"

@@ -42,6 +42,7 @@ from sojourn.papers.rural.plan import RuralBed, cells
 from sojourn.papers.rural.quantities import imp
 from sojourn.papers.rural.satellite import Satellite
 from sojourn.report import Figure
+from sojourn.scenario import Scenario
 from sojourn.study import exhibits
 from sojourn.study.cell import Observation
 from tests.conftest import Cli
@@ -223,12 +224,12 @@ def test_the_satellite_path_is_what_one_says_it_is() -> None:
 
 def test_a_claim_is_judged_with_the_round_trip_of_the_satellite_path() -> None:
     (judged,) = judge([STUDY.claims["rur-31"]], STUDY.world())
-    assert judged["verdict"] == "holds", judged["reason"]
+    assert judged.verdict == "holds", judged.reason
 
 
 def test_a_path_like_the_default_is_the_default() -> None:
     assert Satellite.read(None) == Satellite.read("rtt=580ms,return=256kbit,loss=0,jitter=0ms") == Satellite()
-    assert "jitter_down" not in Satellite().fields()
+    assert Satellite().over(Scenario(experiment="x", duration="1s")).jitter_down is None
 
 
 @pytest.mark.parametrize(

@@ -101,17 +101,17 @@ def test_a_verdict_is_that_of_students_interval(tmp_path: Path) -> None:
     below, alike = one.judge(Evidence(cells=runs))
     worst = [ms + 2 for ms in delays["codel"]]
     half = 4.302653 * stdev(worst) / 3**0.5  # Student's t of 2 degrees of freedom
-    assert (below["verdict"], below["value"]) == ("cannot tell", pytest.approx(fmean(worst)))
-    assert (below["low"], below["high"]) == (pytest.approx(fmean(worst) - half), pytest.approx(fmean(worst) + half))
+    assert (below.verdict, below.value) == ("cannot tell", pytest.approx(fmean(worst)))
+    assert (below.low, below.high) == (pytest.approx(fmean(worst) - half), pytest.approx(fmean(worst) + half))
     # Seed by seed the two are 0.5, 0.5 and 0.2 ms apart.
-    assert alike["verdict"] == "holds"
+    assert alike.verdict == "holds"
 
 
 def test_what_was_not_measured_is_missing(tmp_path: Path) -> None:
     one = study(tmp_path)
     nothing = tuple(Observation(seed=n, voice_delay=None, goodput_up=None, mos=None) for n in (1, 2))
     first, _ = one.judge(Evidence(cells=dict.fromkeys(one.cells, nothing)))
-    assert (first["verdict"], first["value"]) == ("cannot tell", None)
+    assert (first.verdict, first.value) == ("cannot tell", None)
 
 
 @pytest.mark.parametrize(

@@ -551,7 +551,7 @@ def test_thinned_lines_keep_the_least_and_the_largest_and_gaps() -> None:
     assert thin.thinned(values[:10], 10).tolist() == list(range(10))
     frame = pl.DataFrame({"t_s": [0.0], "metric": ["x"], "name": ["n"], "direction": ["up"], "value": [None]})
     frame = frame.with_columns(pl.col("value").cast(pl.Float64))
-    assert course.series(frame, metrics=[], points=4)[0]["v"] == [None]
+    assert course.series(frame, metrics=[], points=4)[0].v == [None]
 
 
 @pytest.mark.slow

@@ -7,6 +7,7 @@ from collections import Counter
 from typing import Any
 
 import pytest
+from msgspec import structs
 
 from sojourn import runner
 from sojourn.papers.good_bad_wifi import pairs
@@ -54,10 +55,10 @@ def two_pairs() -> Evidence:
 def test_a_claim_is_judged_with_another_pair_by_that_pairs_runs() -> None:
     claims = load("good_bad_wifi", "gbw-wifi-07") + load("good_bad_wifi", "gbw-wifi-09")
     evidence = two_pairs()
-    assert [one["verdict"] for one in JUDGES.judge(claims, evidence)] == ["holds", "holds"]
-    assert [one["verdict"] for one in JUDGES.judge(claims, of_pair(evidence, "even"))] == ["fails", "holds"]
+    assert [one.verdict for one in JUDGES.judge(claims, evidence)] == ["holds", "holds"]
+    assert [one.verdict for one in JUDGES.judge(claims, of_pair(evidence, "even"))] == ["fails", "holds"]
     # What was not run with a pair is not taken from another.
-    assert [one["verdict"] for one in JUDGES.judge(claims, of_pair(evidence, "odd"))] == ["cannot tell"] * 2
+    assert [one.verdict for one in JUDGES.judge(claims, of_pair(evidence, "odd"))] == ["cannot tell"] * 2
 
 
 def test_pairs_differ_in_what_they_say_they_do() -> None:
@@ -72,7 +73,7 @@ def test_pairs_differ_in_what_they_say_they_do() -> None:
     assert uneven.wifi.aggregate_frames is None, "the access point sends aggregates"
     every = [*MECHANISMS, *UNSTATED]
     assert len({pair.name for pair in every}) == len({pair.says for pair in every}) == len(every)
-    settings = [dataclasses.replace(pair, name="", says="") for pair in every]
+    settings = [structs.replace(pair, name="", says="") for pair in every]
     assert all(one not in settings[:place] for place, one in enumerate(settings))
 
 
@@ -143,7 +144,7 @@ def test_verdicts_with_either_pair_stand_side_by_side() -> None:
     judged = JUDGES.judge(claims, evidence)
     for name, others in pairs.in_other_pairs(evidence, claims).items():
         worlds.beside(judged, name, others)
-    found = {claim["id"]: (claim["verdict"], claim["worlds"]) for claim in judged}
+    found = {claim.id: (claim.verdict, claim.worlds) for claim in judged}
     untold = dict.fromkeys(("uneven, 300", "uneven, short fades", "uneven, long fades"), "cannot tell")
     assert found["gbw-wifi-07"] == ("holds", {**untold, "even": "fails"})
     assert found["gbw-wifi-09"] == ("holds", {**untold, "even": "holds"})

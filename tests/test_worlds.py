@@ -9,13 +9,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec import structs
 
 from sojourn import backends, papers
 from sojourn.errors import ParamError
 from sojourn.report.exhibit import PaperReport, elsewhere
+from sojourn.store.claims import JudgedClaim
 from sojourn.study import page as pages
 from sojourn.study import worlds
-from sojourn.study.claims import load
+from sojourn.study.claims import Claim, load
 from sojourn.study.reproduction import Reproduction, Request
 from tests.conftest import Cli
 
@@ -96,17 +98,21 @@ def test_the_flusher_adaptive_takes_the_place_of_the_thesis_s() -> None:
     assert {cell.reading for cell in cells if cell.active} == {"adaptive"}
 
 
-def claims(*verdicts: tuple[str, str]) -> list[dict[str, Any]]:
+def claims(*verdicts: tuple[str, str]) -> list[JudgedClaim]:
     """Return claims of a verdict in the declared world and one in another; an empty one was not judged there."""
-    found: list[dict[str, Any]] = [{"id": f"x-{place}", "verdict": here} for place, (here, _) in enumerate(verdicts)]
-    there = [{"id": f"x-{place}", "verdict": one} for place, (_, one) in enumerate(verdicts) if one]
-    worlds.beside(found, "other", there)
+    found = [claim(f"x-{place}", here) for place, (here, _) in enumerate(verdicts)]
+    worlds.beside(found, "other", {f"x-{place}": one for place, (_, one) in enumerate(verdicts) if one})
     return found
+
+
+def claim(name: str, verdict: str) -> JudgedClaim:
+    undecided = Claim(id=name, section="1", says="s").undecided
+    return structs.replace(undecided, verdict=verdict, value=1.0, reason="r")
 
 
 def test_verdicts_are_counted_in_each_world_and_those_by_construction_apart() -> None:
     judged = claims(("holds", "holds"), ("holds", "fails"), ("fails", "holds"), ("cannot tell", "holds"), ("fails", ""))
-    judged.append({"id": "y", "verdict": "holds", "by_construction": "a constant", "worlds": {"other": "fails"}})
+    judged.append(structs.replace(claim("y", "holds"), by_construction="a constant", worlds={"other": "fails"}))
     table = worlds.table(judged, "declared")
     assert table.rows == (
         ("declared", "6", "1", "2", "2", "1", "", ""),
@@ -120,11 +126,7 @@ def test_a_column_of_the_list_says_what_became_of_each_claim() -> None:
     judged = claims(("holds", "cannot tell"), ("fails", "holds"), ("holds", ""))
     assert elsewhere(judged) == [("other", ["?", "holds", ""])]
     assert elsewhere(claims(("holds", ""))) == []
-    marks = {"section": "1", "says": "s", "value": 1.0, "low": None, "high": None, "unit": "", "reason": "r"}
-    report = PaperReport(
-        title="t", reference="r", command="c", facts=(), setup="s", exhibits=(),
-        claims=tuple(one | marks for one in judged),
-    )  # fmt: skip
+    report = PaperReport(title="t", reference="r", command="c", facts=(), setup="s", exhibits=(), claims=tuple(judged))
     page = pages.document(report, images="t")
     assert "| verdict | other |\n" in page
     assert "| `x-1` | 1 | s | 1 | fails | holds |\n" in page

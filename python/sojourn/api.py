@@ -41,8 +41,9 @@ def build(
     **options
         The fields of `sojourn.experiments.Options`, and the options of the experiment's own (`sojourn list`).
     """
-    _refuse_both("qdisc", qdisc, options, "qdisc_up", "qdisc_down")
-    _refuse_both("rate", rate, options, "up", "down")
+    given = [name for name, value in options.items() if value is not None]
+    _refuse_both("qdisc", qdisc, given, "qdisc_up", "qdisc_down")
+    _refuse_both("rate", rate, given, "up", "down")
     if qdisc is not None:
         options |= {"qdisc_up": qdisc, "qdisc_down": qdisc}
     if rate is not None:
@@ -174,8 +175,8 @@ def compare(
     return Comparison(experiment=first.experiment, cells=cells)
 
 
-def _refuse_both(name: str, value: str | None, options: dict[str, Any], *directions: str) -> None:
+def _refuse_both(name: str, value: str | None, options: Sequence[str], *directions: str) -> None:
     for direction in directions:
-        if value is not None and options.get(direction) is not None:
+        if value is not None and direction in options:
             message = f"{name} is {value!r}, but must not be given together with {direction}"
             raise ParamError(message)

@@ -25,7 +25,7 @@ from io import BytesIO
 from pathlib import Path
 from typing import Any, Never, NoReturn
 
-from sojourn.bounds import check_integers, loads_toml
+from sojourn.bounds import Plain, check_integers, loads_toml
 from sojourn.errors import ParamError, SojournError
 
 #: Most bytes of a text, unless its reader says otherwise: the record of a run with its series is the largest.
@@ -251,7 +251,7 @@ def _check_texts(texts: list[str], refuse: Refuse, longest: int) -> None:
         refuse("it holds half a character")
 
 
-def read_toml(path: Path, what: str) -> dict[str, Any]:
+def read_toml(path: Path, what: str) -> dict[str, Plain]:
     """Return what a TOML file holds; `what` it is goes into the message if it is none.
 
     Numbers may be without end: the validator names their field.

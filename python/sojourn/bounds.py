@@ -7,10 +7,13 @@ from __future__ import annotations
 
 import re
 import tomllib
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from sojourn.errors import ParamError
 
+#: What JSON and TOML hold.
+Plain = None | bool | int | float | str | Sequence["Plain"] | Mapping[str, "Plain"]
 #: Runs of one plan. The summaries of so many take a few GB of memory, and their folders the better part of a disk.
 MOST_RUNS = 1_000_000
 #: Runs of a plan whose records stay in memory because no store takes them: most of them have 0.1 to 1 MB.
@@ -91,7 +94,7 @@ def whole(text: str) -> int:
     return -size if text.strip().startswith("-") else size
 
 
-def loads_toml(text: str) -> dict[str, Any]:
+def loads_toml(text: str) -> dict[str, Plain]:
     """Read TOML; a whole number with more digits than Python reads becomes another with as many.
 
     Raises

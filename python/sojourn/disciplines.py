@@ -2,14 +2,34 @@
 
 from __future__ import annotations
 
-import json
 import re
-from typing import Any
+
+import msgspec
+from msgspec import Struct
 
 from sojourn import _native
 
+
+class Parameter(Struct, frozen=True):
+    """A parameter of a kind, as `tc` spells it."""
+
+    default: str | None
+    help: str
+    name: str
+    unit: str
+
+
+class Kind(Struct, frozen=True):
+    """A kind of discipline."""
+
+    kind: str
+    parameters: list[Parameter]
+    source: str
+    summary: str
+
+
 #: Every kind, with its parameters.
-MODELLED: dict[str, dict[str, Any]] = {one["kind"]: one for one in json.loads(_native.list_qdiscs())}
+MODELLED = {one.kind: one for one in msgspec.json.decode(_native.list_qdiscs(), type=list[Kind])}
 
 _VALUE = re.compile(r"(?P<number>\d+(?:\.\d+)?|\.\d+)(?P<unit>us|ms|s)?")
 _TO_MS = {"us": 1e-3, "ms": 1.0, "s": 1e3}
@@ -24,8 +44,8 @@ def number(text: str) -> float | None:
 
 def defaults(kind: str) -> dict[str, float]:
     """Return the numbers that hold where a modelled kind's text says nothing, times in ms; none of another kind."""
-    parameters = MODELLED[kind]["parameters"] if kind in MODELLED else []
-    found = {one["name"]: number(one["default"] or "") for one in parameters}
+    parameters = MODELLED[kind].parameters if kind in MODELLED else []
+    found = {one.name: number(one.default or "") for one in parameters}
     return {name: value for name, value in found.items() if value is not None}
 
 

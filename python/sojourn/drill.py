@@ -10,13 +10,13 @@ import json
 import os
 import re
 import subprocess
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
 
 from sojourn import bounded
 from sojourn.backends.linux import guest
+from sojourn.bounds import Plain
 from sojourn.errors import ParamError, SojournError
 from sojourn.kernel.find import Kernel
 
@@ -95,7 +95,7 @@ class ScriptOutcome:
         }
         return f"{place}: {self.outcome}{detail[self.outcome]}"
 
-    def as_json(self) -> dict[str, Any]:
+    def as_json(self) -> Mapping[str, Plain]:
         """Return what is known of it."""
         return {name: value for name, value in asdict(self).items() if value not in (None, ())}
 

@@ -25,19 +25,14 @@ __all__ = ["Direction", "Download", "Flow", "Flusher", "Probe", "Scenario", "Sta
 DEFAULT_DURATION = "60s"
 
 
-def _stated(value: Any) -> dict[str, Any]:
-    """Return the fields of a dataclass that were given, as plain values (`None` means: the default)."""
-    plain: dict[str, Any] = {}
-    for field in dataclasses.fields(value):
-        item = getattr(value, field.name)
-        if item is None:
-            continue
-        if dataclasses.is_dataclass(item):
-            item = _stated(item)
-        elif isinstance(item, tuple):
-            item = [_stated(part) if dataclasses.is_dataclass(part) else part for part in item]
-        plain[field.name] = item
-    return plain
+def _stated(value: Any) -> Any:
+    """Return a value of a scenario as JSON has it, without the fields that were not given: `None` is the default."""
+    if isinstance(value, tuple):
+        return [_stated(one) for one in value]
+    if not dataclasses.is_dataclass(value):
+        return value
+    items = {field.name: getattr(value, field.name) for field in dataclasses.fields(value)}
+    return {name: _stated(item) for name, item in items.items() if item is not None}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,8 +74,7 @@ class Scenario(Keys):
             If the text is not a scenario, has an unknown key, or a value is refused.
         """
         _native.normalize(text, backend)
-        plain: dict[str, Any] = json.loads(text)
-        found = _thing(cls, plain)
+        found = _thing(cls, json.loads(text))
         assert isinstance(found, cls)
         return found
 
@@ -124,12 +118,10 @@ def _thing(hint: Any, value: Any) -> Any:
     return value
 
 
-@functools.cache
-def _hints(kind: type) -> dict[str, Any]:
-    return get_type_hints(kind)
+_hints = functools.cache(get_type_hints)
 
 
-def _json(plain: dict[str, Any], **keywords: Any) -> str:
+def _json(plain: Any, **keywords: Any) -> str:
     """Return plain values as JSON."""
     check_integers(plain)
     try:

@@ -2,7 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import csv
+import io
+from collections.abc import Mapping, Sequence
+
+#: What a row of data has in a column.
+Value = str | int | float | bool | None
+
+
+def csv_text(rows: Sequence[Mapping[str, Value]]) -> str:
+    """Return rows as CSV; the first has the columns, and a value that is not there is an empty cell."""
+    out = io.StringIO()
+    writer = csv.DictWriter(out, list(rows[0]) if rows else [], lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(rows)
+    return out.getvalue()
 
 
 def text(headers: Sequence[str], rows: Sequence[Sequence[str]], *, left: int = 1) -> str:

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from sojourn import _native
 from sojourn.backends import MeasurementStore, Parts
-from sojourn.backends.linux.guest import Answer, agent_identity, carry_out
+from sojourn.backends.linux.guest import Answer, agent_identity, carry_out, job_text
 from sojourn.errors import ParamError, SojournError
 
 JOB_FORMAT = "sojourn-live-job/1"
@@ -110,4 +110,4 @@ class LiveBackend:
         load = json.loads(_native.load_plan(scenario, self.name))
         job = {"format": JOB_FORMAT, "load": load, "busy_poll_ns": 1000 * self.busy_poll_us}
         seconds = (load["duration_ns"] + load["lead_ns"]) / 1e9
-        return carry_out(job, None, seed=load["seed"], bound_s=seconds + _REST_S, backend=self.name)
+        return carry_out(job_text(job), None, seed=load["seed"], bound_s=seconds + _REST_S, backend=self.name)

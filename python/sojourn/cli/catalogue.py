@@ -7,7 +7,10 @@ import json
 from collections.abc import Callable
 from typing import Any
 
-from sojourn import _native, disciplines, tables
+import msgspec
+from msgspec import Struct
+
+from sojourn import _native, disciplines, schema, tables
 from sojourn.experiments import BUILT_IN, Experiment
 from sojourn.experiments.options import defaults, own
 from sojourn.experiments.pages import pages
@@ -60,14 +63,14 @@ def catalogue() -> dict[str, Any]:
             }
             for page in pages().values()
         ],
-        "qdiscs": list(disciplines.MODELLED.values()),
-        "presets": json.loads(_native.list_presets()),
+        "qdiscs": msgspec.to_builtins(list(disciplines.MODELLED.values())),
+        "presets": msgspec.to_builtins(_known_presets()),
         "cc": _native.congestion_controls(),
         "linux": ONLY_LINUX,
     }
 
 
-def _options(experiment: Experiment) -> list[dict[str, str | int]]:
+def _options(experiment: Experiment) -> list[dict[str, str | int | float | bool | None]]:
     """Return what not all experiments take."""
     default = defaults(experiment.options)
     return [
@@ -78,12 +81,12 @@ def _options(experiment: Experiment) -> list[dict[str, str | int]]:
 
 def handle(args: argparse.Namespace) -> int:
     """Print it."""
-    found = catalogue()
     parts = PARTS if args.part is None else (args.part,)
     if args.json:
+        found = catalogue()
         print(json.dumps({part: found[part] for part in parts}))
         return 0
-    printers: dict[str, Callable[[Any], str]] = {
+    printers: dict[str, Callable[[], str]] = {
         "experiments": _experiments,
         "pages": _pages,
         "qdiscs": _qdiscs,
@@ -91,52 +94,62 @@ def handle(args: argparse.Namespace) -> int:
         "cc": _cc,
         "linux": _linux,
     }
-    print("\n\n".join(printers[part](found[part]) for part in parts))
+    print("\n\n".join(printers[part]() for part in parts))
     return 0
 
 
-def _experiments(found: list[dict[str, Any]]) -> str:
-    body = tables.text(["experiment", "what runs"], [[one["name"], one["summary"]] for one in found], left=2)
+class Preset(Struct, frozen=True):
+    """A preset, and what it stands for at some rates."""
+
+    expands: dict[str, str]
+    name: str
+    summary: str
+
+
+def _known_presets() -> list[Preset]:
+    return schema.decoder(list[Preset]).decode(_native.list_presets())
+
+
+def _experiments() -> str:
+    body = tables.text(["experiment", "what runs"], [[one.name, one.summary] for one in BUILT_IN.values()], left=2)
     return f"{body}\nA TOML file with the keys of a scenario is an experiment too."
 
 
-def _pages(found: list[dict[str, Any]]) -> str:
-    rows = [[one["name"], one["summary"], one["interval"]] for one in found]
+def _pages() -> str:
+    rows = [[page.name, page.summary, page.interval] for page in pages().values()]
     return tables.text(["page (--page)", "what is fetched", "every"], rows, left=2)
 
 
-def _qdiscs(found: list[dict[str, Any]]) -> str:
-    parts = []
-    for one in found:
-        lines = [f"{one['kind']}: {one['summary']}"]
-        lines += [f"    {_parameter(parameter)}" for parameter in one["parameters"]]
-        if one.get("source"):
-            lines.append(f"    source: {one['source']}")
-        parts.append("\n".join(lines))
-    return "Queue disciplines (--qdisc TEXT takes what tc takes)\n\n" + "\n".join(parts)
+def _qdiscs() -> str:
+    lines = []
+    for kind in disciplines.MODELLED.values():
+        lines.append(f"{kind.kind}: {kind.summary}")
+        lines += [f"    {_parameter(parameter)}" for parameter in kind.parameters]
+        lines += [f"    source: {kind.source}"] if kind.source else []
+    return "Queue disciplines (--qdisc TEXT takes what tc takes)\n\n" + "\n".join(lines)
 
 
-def _parameter(one: dict[str, Any]) -> str:
-    default = "" if one["default"] is None else f", default {one['default']}"
-    return f"{one['name']} ({one['unit']}{default}): {one['help']}"
+def _parameter(parameter: disciplines.Parameter) -> str:
+    default = "" if parameter.default is None else f", default {parameter.default}"
+    return f"{parameter.name} ({parameter.unit}{default}): {parameter.help}"
 
 
-def _presets(found: list[dict[str, Any]]) -> str:
+def _presets() -> str:
     lines = ["Presets (each direction is resolved from its own link rate)", ""]
-    for one in found:
-        lines.append(f"{one['name']}: {one['summary']}")
-        lines += [f"    {rate:>8}  {text}" for rate, text in one["expands"].items()]
+    for preset in _known_presets():
+        lines.append(f"{preset.name}: {preset.summary}")
+        lines += [f"    {rate:>8}  {text}" for rate, text in preset.expands.items()]
     return "\n".join(lines)
 
 
-def _cc(found: list[str]) -> str:
-    return f"Congestion controls (--cc): {', '.join(found)}"
+def _cc() -> str:
+    return f"Congestion controls (--cc): {', '.join(_native.congestion_controls())}"
 
 
-def _linux(found: dict[str, list[dict[str, str]]]) -> str:
+def _linux() -> str:
     lines = ["On the linux back end also (--backend linux; parameters as tc has them)", ""]
-    for one in (*found["qdiscs"], *found["cc"]):
+    for one in (*ONLY_LINUX["qdiscs"], *ONLY_LINUX["cc"]):
         option = f"--qdisc {one['kind']}" if "kind" in one else f"--cc {one['name']}"
         lines.append(f"{option}: {one['summary']}")
-    lines += [f'--qdisc "{one["text"]}": {one["summary"]}' for one in found["words"]]
+    lines += [f'--qdisc "{one["text"]}": {one["summary"]}' for one in ONLY_LINUX["words"]]
     return "\n".join(lines)

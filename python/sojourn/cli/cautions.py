@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from typing import Any
 
+from sojourn.bounds import Plain
 from sojourn.units import bits_per_s, seconds
 
 #: A full frame of Ethernet, bytes.
@@ -18,7 +18,7 @@ _SPARED = 2
 _STEP = re.compile(r" step_thresh ([0-9.]+(?:s|ms|us)) ")
 
 
-def cautions(scenario: Mapping[str, Any]) -> list[str]:
+def cautions(scenario: Mapping[str, Plain]) -> list[str]:
     """Return a sentence for each setting that runs, but not as its user may think.
 
     Parameters
@@ -28,7 +28,7 @@ def cautions(scenario: Mapping[str, Any]) -> list[str]:
     """
     sentences = []
     for way in ("up", "down"):
-        text, rate = str(scenario.get(f"qdisc_{way}")), scenario.get(way)
+        text, rate = str(scenario.get(f"qdisc_{way}")), str(scenario.get(way, ""))
         step, least = _STEP.search(text), re.search(r" min_qlen_step (\d+)", text)
         if not text.startswith("dualpi2 ") or not (rate and step and least) or int(least[1]) >= _SPARED:
             continue

@@ -98,12 +98,10 @@ def describe(comparison: Comparison) -> str:
     from sojourn import report
 
     runs = comparison.cells[0].runs
-    scenario = {**runs[0].record.scenario}
     names = ", ".join(cell.qdisc for cell in comparison.cells)
-    scenario["qdisc_up"] = scenario["qdisc_down"] = names
     table = tables.text(report.headers(comparison), report.table_rows(comparison, comparison.cells[0].link))
     note = f"mean [95 % interval] over {len(runs)} runs" if len(runs) > 1 else "one run: no interval"
-    return f"{headline(scenario)}\n\n{table}\n\n{note}"
+    return f"{headline(runs[0].record, names)}\n\n{table}\n\n{note}"
 
 
 def write(folder: ResultFolder, comparison: Comparison) -> None:

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from sojourn import tables
 from sojourn.cli import traffic
 from sojourn.record import FlusherRecord, Record
 from sojourn.schema import required
+from sojourn.store.cell import label_of
 from sojourn.store.run import Run
 
 
@@ -57,7 +56,7 @@ def describe(run: Run) -> str:
         if flow.kind == "tcp"
     ]
     parts = [
-        headline(record.scenario, record.seed),
+        headline(record),
         tables.text(["", "up", "down"], rows),
         echoes,
         *traffic.describe(record),
@@ -78,17 +77,17 @@ def _flusher(flusher: FlusherRecord) -> str:
     return tables.text(["flow", "seen", "flushes", "packets"], rows) + f"\n{sums}"
 
 
-def headline(scenario: dict[str, Any], seed: int | None = None) -> str:
-    """Return one line that says what was run."""
-    up, down = scenario["qdisc_up"], scenario["qdisc_down"]
-    qdisc = up if up == down else f"{up} (up), {down} (down)"
+def headline(record: Record, qdiscs: str | None = None) -> str:
+    """Return one line that says what was run: with one seed, or with several disciplines."""
+    scenario = record.scenario
+    label = label_of(scenario["qdisc_up"], scenario["qdisc_down"]) if qdiscs is None else qdiscs
     parts = [
-        f"{scenario['experiment']}: {qdisc}",
+        f"{scenario['experiment']}: {label}",
         f"{scenario['down']} down / {scenario['up']} up",
         f"RTT {scenario['rtt']}",
         str(scenario["duration"]),
     ]
-    return "; ".join(parts if seed is None else [*parts, f"seed {seed}"])
+    return "; ".join([*parts, f"seed {record.seed}"] if qdiscs is None else parts)
 
 
 def _row(name: str, values: list[float | None], digits: int = 2) -> list[str]:

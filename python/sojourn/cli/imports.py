@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import argparse
 import json
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from sojourn import tables
+from sojourn.bounds import Plain
 
 if TYPE_CHECKING:
     from sojourn.interop.flent import Imported
@@ -75,7 +77,7 @@ def _cut(text: str) -> str:
     return text if len(text) <= LONGEST else f"{text[: LONGEST - 3]}..."
 
 
-def _body(imported: Imported) -> dict[str, Any]:
+def _body(imported: Imported) -> Mapping[str, Plain]:
     return {
         "format": FORMAT,
         "version": imported.version,

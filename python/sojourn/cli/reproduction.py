@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import dataclasses
-import json
 import sys
 import threading
 from collections.abc import Mapping
@@ -13,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from sojourn import _native, backends, bounds, plan, tables
 from sojourn.cli import options
 from sojourn.lazy import mapped
+from sojourn.store.claims import JudgedClaim, to_json
 from sojourn.store.run_store import RunStore
 from sojourn.study import worlds
 from sojourn.study.claims import load
@@ -69,15 +69,15 @@ def reproduce(
             there = dataclasses.replace(means, backend=where.backend, progress=f"{paper.name}, {world}")
             came = each.run(there)
             runs += came.runs
-            elsewhere[world] = each.judge(where.judged(known), came.evidence)
+            elsewhere[world] = {one.id: one.verdict for one in each.judge(where.judged(known), came.evidence)}
     from sojourn import report
     from sojourn.study import page as pages
 
     print("judging the claims", file=sys.stderr)
     claims = request.judged(known)
     judged = one.judge(claims, outcome.evidence)
-    for world, found in {**one.beside(claims, outcome.evidence, judged), **elsewhere}.items():
-        worlds.beside(judged, world, found)
+    for world, verdicts in {**one.beside(claims, outcome.evidence, judged), **elsewhere}.items():
+        worlds.beside(judged, world, verdicts)
     print("drawing the figures", file=sys.stderr)
     paper_report = _paper_report(request, paper, one, outcome, judged, runs)
     write_exhibits(folder, paper_report)
@@ -86,9 +86,9 @@ def reproduce(
     if args.document is not None:
         pages.write(paper_report, args.document)
     shown = [*one.begin(outcome.evidence), *describe_exhibits(paper_report, hidden=paper.hidden), f"report: {page}"]
-    print(json.dumps(judged, indent=1) if args.json else "\n\n".join(shown))
+    print(to_json(judged) if args.json else "\n\n".join(shown))
     folder.finish()
-    failed = any(claim["verdict"] == "fails" for claim in judged)
+    failed = any(claim.verdict == "fails" for claim in judged)
     return 1 if args.strict and failed else 0
 
 
@@ -97,7 +97,7 @@ def _paper_report(
     paper: Paper,
     one: Reproduction[Any, E],
     outcome: Outcome[E],
-    judged: list[dict[str, Any]],
+    judged: list[JudgedClaim],
     elsewhere: int,
 ) -> PaperReport:
     """Return what the report shows; `elsewhere` is the number of runs in other worlds."""
@@ -131,7 +131,7 @@ def _paper_report(
             *([("counted world", world)] if request.declared else []),
             *one.facts.items(),
             ("version", _native.__version__),
-            ("claims", ", ".join(f"{count} {word}" for word, count in verdicts(tuple(judged)))),
+            ("claims", ", ".join(f"{count} {word}" for word, count in verdicts(judged))),
         ),
         setup=f"{paper.setup}\n\n{paper.setup_on_kernel}".strip() if request.on_kernel else paper.setup,
         exhibits=tuple(shown),
@@ -146,7 +146,7 @@ def _load_report() -> None:
 
 def write_exhibits(folder: ResultFolder, paper_report: PaperReport) -> None:
     """Write claims, figures and tables into the folder."""
-    folder.write("claims.json", json.dumps(list(paper_report.claims), indent=1) + "\n")
+    folder.write("claims.json", to_json(paper_report.claims) + "\n")
     for exhibit in paper_report.exhibits:
         for figure in exhibit.figures:
             folder.write(f"figures/{figure.name}.svg", figure.svg)
@@ -165,16 +165,7 @@ def describe_exhibits(paper_report: PaperReport, *, hidden: str) -> list[str]:
         if exhibit.table is not None and exhibit.name != hidden:
             rows = [list(row) for row in exhibit.table.rows]
             parts.append(f"{exhibit.title}\n{tables.text(list(exhibit.table.headers), rows, left=exhibit.table.left)}")
-    verdicts = [[claim["id"], verdict(claim), _value(claim), claim["says"]] for claim in paper_report.claims]
+    verdicts = [[claim.id, verdict(claim), claim.numbers, claim.says] for claim in paper_report.claims]
     parts.append(tables.text(["claim", "verdict", "value [95 % interval]", "says"], verdicts, left=4))
     parts.append(f"claims: {dict(paper_report.facts)['claims']}")
     return parts
-
-
-def _value(claim: dict[str, Any]) -> str:
-    value, low, high = claim["value"], claim["low"], claim["high"]
-    if value is None:
-        return "-"
-    ends = "" if low is None or low == high else f" [{low:.4g}, {high:.4g}]"
-    unit = f" {claim['unit']}" if claim["unit"] else ""
-    return f"{value:.4g}{ends}{unit}"

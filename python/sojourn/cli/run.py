@@ -15,9 +15,8 @@ from sojourn.errors import ParamError
 from sojourn.progress import progress_bar
 from sojourn.scenario import Scenario
 from sojourn.schema import required
-from sojourn.store.cell import DisciplineRuns, link_name
+from sojourn.store.cell import DisciplineRuns, label_of, link_name
 from sojourn.store.comparison import Comparison
-from sojourn.store.index import label_of
 from sojourn.store.run import Run
 from sojourn.store.run_store import RunStore
 
@@ -120,7 +119,7 @@ def _captured(args: argparse.Namespace, scenario: Scenario) -> Run:
 def _label(scenario: Scenario) -> str:
     """Return the disciplines as they were asked for."""
     default = _DISCIPLINE
-    return label_of({"qdisc_up": scenario.qdisc_up or default, "qdisc_down": scenario.qdisc_down or default})
+    return label_of(scenario.qdisc_up or default, scenario.qdisc_down or default)
 
 
 def _several(args: argparse.Namespace, runs: list[Run], label: str, folder: ResultFolder | None) -> int:

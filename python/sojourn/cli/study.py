@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import json
 import sys
 from pathlib import Path
 from typing import Any
@@ -72,6 +71,7 @@ def _about(_: argparse.Namespace) -> str:
 def handle(args: argparse.Namespace) -> int:
     """Run it."""
     from sojourn.cli.reproduction import describe_exhibits, write_exhibits
+    from sojourn.store.claims import to_json
     from sojourn.store.folder import ResultFolder, plan_name
     from sojourn.store.run_store import RunStore
     from sojourn.study import file
@@ -118,7 +118,7 @@ def handle(args: argparse.Namespace) -> int:
     write_exhibits(folder, whole)
     folder.write("report.html", report.paper(whole))
     folder.write("study.md", page.document(whole, images="figures", form="png"))
-    print(json.dumps(claims, indent=1) if args.json else "\n\n".join(describe_exhibits(whole, hidden="")))
+    print(to_json(claims) if args.json else "\n\n".join(describe_exhibits(whole, hidden="")))
     folder.finish()
     print(f"{outcome.runs} runs of {len(study.cells)} cells: {args.out}", file=sys.stderr)
-    return 1 if args.strict and any(claim["verdict"] == "fails" for claim in claims) else 0
+    return 1 if args.strict and any(claim.verdict == "fails" for claim in claims) else 0

@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import dataclasses
 import importlib
-import json
 import sys
 from collections.abc import Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -82,7 +81,7 @@ def handle(args: argparse.Namespace) -> int:
     with options.say_how_to_go_on("the same command goes on from there"), ThreadPoolExecutor(1) as beside:
         # The intervals of a cell are computed beside the runs of the next: they take as long as several short runs.
         warmed: list[Future[None]] = []
-        early: dict[int, Future[dict[str, Any]]] = {}
+        early: dict[int, Future[dict[str, sweeps.MetricSummary]]] = {}
 
         def run_plan(planned: Sequence[tuple[int, Scenario]]) -> list[Run]:
             runs: list[dict[int, Run]] = [{} for _ in bases]
@@ -113,11 +112,11 @@ def handle(args: argparse.Namespace) -> int:
         summaries = [
             early[cell].result() if cell in early else sweeps.summary_of(one.runs) for cell, one in enumerate(grown)
         ]
-        found = sweeps.json_object(sweep, grown, until, summaries)
+        found = sweeps.summarised(sweep, grown, until, summaries)
         folder.write("table.csv", sweeps.csv_table(found))
         folder.write("table.md", sweeps.markdown_table(found))
         folder.write_frame("runs.parquet", sweeps.runs_frame(sweep, grown))
-        whole = json.dumps(found, indent=1)
+        whole = found.json()
         folder.write("sweep.json", whole + "\n")
         folder.finish()
     print(whole if args.json else sweeps.text_table(found))

@@ -54,7 +54,7 @@ class Experiment:
             If an option is none of this experiment's, or its value is refused.
         """
         values = {name: value for name, value in chosen.items() if value is not None}
-        refuse_foreign(self.name, self.options, values)
+        refuse_foreign(self.name, self.options, **values)
         for name, why in self.fixed.items():
             if name in values:
                 message = f"{name} is {values[name]!r}, but {self.name} has {why}"
@@ -164,12 +164,13 @@ BUILT_IN: dict[str, Experiment] = {
 }
 
 
-def option_types() -> dict[str, Any]:
-    """Return all options that there are, by name, with their types."""
-    found: dict[str, Any] = {}
-    for one in BUILT_IN.values():
-        found |= typing.get_type_hints(one.options)
-    return found
+def option_types() -> dict[str, tuple[type, ...]]:
+    """Return all options that there are, by name, with the types that each may have."""
+    return {
+        name: typing.get_args(hint) or (hint,)
+        for one in BUILT_IN.values()
+        for name, hint in typing.get_type_hints(one.options).items()
+    }
 
 
 def takers(option: str) -> list[str]:
@@ -177,7 +178,7 @@ def takers(option: str) -> list[str]:
     return [one.name for one in BUILT_IN.values() if option in one.options.__dataclass_fields__]
 
 
-def refuse_foreign(experiment: str, options: type[Options], chosen: Mapping[str, Any]) -> None:
+def refuse_foreign(experiment: str, options: type[Options], /, **chosen: Any) -> None:
     """Raise `ParamError` if something was chosen that an experiment does not take."""
     for name, value in chosen.items():
         if name in options.__dataclass_fields__:
@@ -218,7 +219,7 @@ class StoredExperiment:
             If an option is only some built-in experiments'.
         """
         values = {name: value for name, value in chosen.items() if value is not None}
-        refuse_foreign(self.name, Options, values)
+        refuse_foreign(self.name, Options, **values)
         cc = values.pop("cc", None)
         scenario = dataclasses.replace(self.scenario, **values)
         if cc is None:

@@ -8,11 +8,13 @@ that have many flows and few.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TypeVar
 
 from sojourn.experiments import options
 from sojourn.experiments.options import option, ping, scenario
-from sojourn.scenario import Scenario
+from sojourn.scenario import Flow, Probe, Scenario
+
+Traffic = TypeVar("Traffic", Flow, Probe)
 
 #: On which side the two hosts are, and which way their flows go.
 SIDES = ("client", "server")
@@ -37,13 +39,15 @@ def build(options: Options) -> Scenario:
     plain = scenario("hosts", options, flows_up=ways["up"] * total, flows_down=ways["down"] * total, probes=(ping(),))
     places = [("first", i + 1) for i in range(options.first)] + [("second", i + 1) for i in range(options.second)]
     flows = tuple(
-        replace(flow, name=f"tcp_{flow.direction}_{host}_{number}", **_at(options.side, host))
+        _at(options.side, host, replace(flow, name=f"tcp_{flow.direction}_{host}_{number}"))
         for flow, (host, number) in zip(plain.flows, places * sum(ways.values()), strict=True)
     )
-    probes = tuple(replace(ping(), name=f"ping_{host}", **_at(options.side, host)) for host in ("first", "second"))
+    probes = tuple(_at(options.side, host, replace(ping(), name=f"ping_{host}")) for host in ("first", "second"))
     return replace(plain, flows=flows, probes=probes)
 
 
-def _at(side: str, host: str) -> dict[str, Any]:
-    """Return the key of a scenario that puts traffic at a host."""
-    return {side: 2} if host == "second" else {}
+def _at(side: str, host: str, traffic: Traffic) -> Traffic:
+    """Return a flow or a probe at a host."""
+    if host == "first":
+        return traffic
+    return replace(traffic, client=2) if side == "client" else replace(traffic, server=2)

@@ -115,9 +115,10 @@ def own(options: type[Options]) -> dict[str, Declared]:
     return {one.name: one.metadata["option"] for one in dataclasses.fields(options) if "option" in one.metadata}
 
 
-def defaults(options: type[Options]) -> dict[str, Any]:
+def defaults(options: type[Options]) -> dict[str, str | int | float | bool | None]:
     """Return what an experiment does where nothing is chosen, by the option's name."""
-    return {one.name: one.default for one in dataclasses.fields(options)}
+    plain = options()
+    return {one.name: getattr(plain, one.name) for one in dataclasses.fields(options)}
 
 
 def scenario(

@@ -11,6 +11,7 @@ from __future__ import annotations
 import random
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 from sojourn.experiments import options
 from sojourn.experiments.options import DEFAULT_CC, option, ping
@@ -127,6 +128,12 @@ def cell(
         wifi=Wifi(scheme=options.scheme, stations=tuple(stations)),
         **options.scenario_fields(),
     )
+
+
+def with_options(scenario: Scenario, **options: Any) -> Scenario:
+    """Return a scenario whose access point has other options."""
+    assert scenario.wifi is not None
+    return replace(scenario, wifi=replace(scenario.wifi, **options))
 
 
 def tcp(stations: Sequence[Station], cc: str = DEFAULT_CC) -> tuple[Flow, ...]:

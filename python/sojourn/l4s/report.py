@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import textwrap
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from collections.abc import Iterable, Sequence
 
 from sojourn import tables
 from sojourn.l4s.cells import BOTTLENECKS, BUFFERED, FEWEST_PACKETS, PACKET_BYTES, SENDERS, qdisc
@@ -28,11 +25,11 @@ TITLES = {
 }
 
 
-def rows(found: Iterable[Found]) -> list[dict[str, Any]]:
+def rows(found: Iterable[Found]) -> list[dict[str, tables.Value]]:
     """Return a row for each cell: what map.csv and map.json hold. Shares are per cent, queues ms, goodput Mbit/s."""
     made = []
     for one in found:
-        row: dict[str, Any] = {**one.cell.settings, "qdisc": qdisc(one.cell), "verdict": one.verdict}
+        row: dict[str, tables.Value] = {**one.cell.settings, "qdisc": qdisc(one.cell), "verdict": one.verdict}
         row |= {"share": one.share.value, "share_low": one.share.low, "share_high": one.share.high}
         for name in ("l4s_mbit", "classic_mbit", "l4s_queue_ms", "classic_queue_ms", "utilisation"):
             row[name] = one.mean(name)
@@ -42,17 +39,8 @@ def rows(found: Iterable[Found]) -> list[dict[str, Any]]:
     return made
 
 
-def _short(value: object) -> object:
+def _short(value: tables.Value) -> tables.Value:
     return float(f"{value:.5g}") if isinstance(value, float) else value
-
-
-def csv_text(rows: Sequence[Mapping[str, Any]]) -> str:
-    """Return the rows as CSV."""
-    text = io.StringIO()
-    writer = csv.DictWriter(text, list(rows[0]), lineterminator="\n")
-    writer.writeheader()
-    writer.writerows(rows)
-    return text.getvalue()
 
 
 def _places(found: Iterable[Found]) -> list[list[Found]]:

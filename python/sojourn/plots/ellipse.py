@@ -6,7 +6,6 @@ Source: seed 000 Fig. 2, after Winstein: the latency axis is flipped, so that be
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -121,17 +120,20 @@ def _latency_axis(axis: Axes, shapes: list[Ellipse]) -> None:
 
 def _break(axes: Sequence[Axes]) -> None:
     """Draw the marks of a broken axis between neighbours."""
-    mark: dict[str, Any] = {
-        "marker": [(-0.6, -1), (0.6, 1)],
-        "markersize": 9,
-        "linestyle": "none",
-        "color": style.FAINT,
-        "mew": 1,
-        "clip_on": False,
-    }
+    slash = [(-0.6, -1), (0.6, 1)]
     for left, right in zip(axes, axes[1:], strict=False):
-        left.plot([1], [0], transform=left.transAxes, **mark)
-        right.plot([0], [0], transform=right.transAxes, **mark)
+        for axis, end in ((left, 1), (right, 0)):
+            axis.plot(
+                [end],
+                [0],
+                transform=axis.transAxes,
+                marker=slash,
+                markersize=9,
+                linestyle="none",
+                color=style.FAINT,
+                mew=1,
+                clip_on=False,
+            )
         right.spines["left"].set_visible(False)
         right.tick_params(axis="y", length=0)
 

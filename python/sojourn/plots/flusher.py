@@ -13,11 +13,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
+from matplotlib.typing import LineStyleType
 from numpy.typing import NDArray
 
 from sojourn.plots import style
@@ -132,10 +132,10 @@ def _lines(panels: Sequence[Panel], *, across: bool) -> Figure:
             if panel.level is not None:
                 axis.axhline(panel.level, color=style.FAINT, linewidth=1.0, linestyle=":", zorder=1)
             for curve in panel.curves:
-                dashes = (0, (4.0, 2.0)) if curve.dashed else "-"
-                look: dict[str, Any] = {"color": colours[curve.label], "linestyle": dashes}
-                axis.plot(curve.x, curve.y, linewidth=1.6 if across else 0.9, **look)
-                handles.setdefault(curve.label, Line2D([], [], label=curve.label, **look))
+                colour = colours[curve.label]
+                dashes: LineStyleType = (0, (4.0, 2.0)) if curve.dashed else "-"
+                axis.plot(curve.x, curve.y, linewidth=1.6 if across else 0.9, color=colour, linestyle=dashes)
+                handles.setdefault(curve.label, Line2D([], [], label=curve.label, color=colour, linestyle=dashes))
         if handles:
             style.add_legend(figure, list(handles.values()))
     return figure

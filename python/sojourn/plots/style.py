@@ -14,6 +14,7 @@ from matplotlib.axis import Axis
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
+from matplotlib.typing import LineStyleType
 
 #: By what a discipline is called in figures: colour and marker. The colours are Okabe and Ito's palette, which
 #: colour-blind readers can tell apart: FIFO dark, AQMs warm, fair queueing cool.
@@ -100,7 +101,7 @@ def markers(labels: list[str]) -> dict[str, str]:
     return _assign(labels, _MARKERS, _OTHER_MARKERS)
 
 
-def dashes(labels: list[str]) -> dict[str, Any]:
+def dashes(labels: list[str]) -> dict[str, LineStyleType]:
     """Return a line style for each label."""
     return {label: _DASHES.get(kind(label), "-") for label in labels}
 

@@ -18,6 +18,7 @@ import numpy as np
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
+from matplotlib.typing import LineStyleType
 
 from sojourn.plots import style
 from sojourn.plots.panels import Values, finite, say_no_data, spread, whisker
@@ -53,12 +54,12 @@ def ping_cdf(samples: Mapping[str, Mapping[str, Values]], *, title: str = "") ->
                 times = np.sort(finite(values))
                 if not len(times):
                     continue
-                look: dict[str, Any] = {
-                    "color": colours[scheme],
-                    "linestyle": "-" if name == "fast" else (0, (4.0, 2.0)),
-                }
-                axis.step(times, np.arange(1, len(times) + 1) / len(times), where="post", **look)
-                handles.append(Line2D([], [], label=f"{NAMES.get(scheme, scheme)}, {name}", linewidth=2.5, **look))
+                colour = colours[scheme]
+                dashes: LineStyleType = "-" if name == "fast" else (0, (4.0, 2.0))
+                share = np.arange(1, len(times) + 1) / len(times)
+                axis.step(times, share, where="post", color=colour, linestyle=dashes)
+                label = f"{NAMES.get(scheme, scheme)}, {name}"
+                handles.append(Line2D([], [], label=label, linewidth=2.5, color=colour, linestyle=dashes))
         if not handles:
             say_no_data(axis)
             return figure

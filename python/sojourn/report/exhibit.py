@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import base64
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from matplotlib.figure import Figure as Drawing
 
 from sojourn import plots
 from sojourn.report.table import Table
+from sojourn.report.zoom import Chart
+from sojourn.store.claims import JudgedClaim
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -33,7 +34,7 @@ class Figure:
     caption: str
     svg: bytes
     png: bytes
-    charts: tuple[dict[str, Any], ...] = ()
+    charts: tuple[Chart, ...] = ()
 
     @property
     def data_uri(self) -> str:
@@ -75,9 +76,9 @@ class Exhibit:
     paragraphs: tuple[str, ...] = ()
     on_page: bool = True
 
-    def among(self, claims: tuple[dict[str, Any], ...]) -> list[dict[str, Any]]:
+    def among(self, claims: Sequence[JudgedClaim]) -> list[JudgedClaim]:
         """Return those of the claims that are about this exhibit."""
-        return [claim for claim in claims if claim["id"].startswith(self.claims)] if self.claims else []
+        return [claim for claim in claims if claim.id.startswith(self.claims)] if self.claims else []
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -97,7 +98,7 @@ class PaperReport:
     exhibits
         In the order of the paper.
     claims
-        In the form of `claims.json`.
+        What became of each.
     claimed
         Who says what the claims say: the head of their column.
     """
@@ -108,35 +109,35 @@ class PaperReport:
     facts: tuple[tuple[str, str], ...]
     setup: str
     exhibits: tuple[Exhibit, ...]
-    claims: tuple[dict[str, Any], ...] = ()
+    claims: tuple[JudgedClaim, ...] = ()
     claimed: str = "the paper says"
 
 
-def draw(name: str, caption: str, drawing: Drawing, charts: Sequence[dict[str, Any]] = ()) -> Figure:
+def draw(name: str, caption: str, drawing: Drawing, charts: Sequence[Chart] = ()) -> Figure:
     """Return a figure with its files."""
     svg, png = plots.to_bytes(drawing, "svg"), plots.to_bytes(drawing, "png")
     return Figure(name=name, caption=caption, svg=svg, png=png, charts=tuple(charts))
 
 
-def verdicts(claims: tuple[dict[str, Any], ...]) -> list[tuple[str, int]]:
+def verdicts(claims: Sequence[JudgedClaim]) -> list[tuple[str, int]]:
     """Return how many claims have each verdict, and how many are by construction and so count as none of them."""
-    counted = [claim["verdict"] for claim in claims if "by_construction" not in claim]
+    counted = [claim.verdict for claim in claims if not claim.by_construction]
     words = [(word, counted.count(word)) for word in ("holds", "fails", "cannot tell")]
     return words if len(counted) == len(claims) else [*words, ("by construction", len(claims) - len(counted))]
 
 
-def worlds_of(claims: Iterable[Mapping[str, Any]]) -> list[str]:
+def worlds_of(claims: Iterable[JudgedClaim]) -> list[str]:
     """Return the worlds that some claim was judged in beside the declared one, in their order."""
-    return list(dict.fromkeys(name for claim in claims for name in claim.get("worlds", {})))
+    return list(dict.fromkeys(name for claim in claims for name in claim.worlds))
 
 
-def elsewhere(claims: Sequence[Mapping[str, Any]]) -> list[tuple[str, list[str]]]:
+def elsewhere(claims: Sequence[JudgedClaim]) -> list[tuple[str, list[str]]]:
     """Return a column for each world beside the declared one: its name, and a mark for each claim."""
     marks = {"cannot tell": "?"}
-    each = [claim.get("worlds", {}) for claim in claims]
-    return [(name, [marks.get(one.get(name, ""), one.get(name, "")) for one in each]) for name in worlds_of(claims)]
+    words = {name: [claim.worlds.get(name, "") for claim in claims] for name in worlds_of(claims)}
+    return [(name, [marks.get(word, word) for word in column]) for name, column in words.items()]
 
 
-def verdict(claim: dict[str, Any]) -> str:
+def verdict(claim: JudgedClaim) -> str:
     """Return the verdict on a claim as a table has it."""
-    return f"{claim['verdict']}, by construction" if "by_construction" in claim else str(claim["verdict"])
+    return f"{claim.verdict}, by construction" if claim.by_construction else claim.verdict

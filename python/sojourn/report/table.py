@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import csv
-import io
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 from sojourn import tables
 
@@ -29,7 +27,7 @@ class Table:
     name: str
     headers: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
-    records: tuple[dict[str, Any], ...]
+    records: tuple[Mapping[str, tables.Value], ...]
     note: str
     left: int = 2
 
@@ -39,8 +37,4 @@ class Table:
 
     def csv(self) -> str:
         """Return the records as CSV; a value that is not there is an empty cell."""
-        text = io.StringIO()
-        writer = csv.DictWriter(text, fieldnames=list(self.records[0]) if self.records else [], lineterminator="\n")
-        writer.writeheader()
-        writer.writerows(self.records)
-        return text.getvalue()
+        return tables.csv_text(self.records)

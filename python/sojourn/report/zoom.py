@@ -9,14 +9,15 @@ import base64
 import hashlib
 import json
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any
 
+import msgspec
 import numpy as np
 import numpy.typing as npt
 from markupsafe import Markup
+from msgspec import Struct
 
 from sojourn import web_build
 from sojourn.frame_library import pl
@@ -30,7 +31,30 @@ _QUANTILES = 501
 _DIRECTIONS = {"up": "upload", "down": "download"}
 _DASH = (8, 4)
 
-Chart = dict[str, Any]
+
+class Curve(Struct, frozen=True, kw_only=True):
+    """A line of a chart."""
+
+    label: str
+    colour: str
+    dash: tuple[int, ...]
+    x: Sequence[float | None]
+    y: Sequence[float | None]
+
+
+class Chart(Struct, kw_only=True, omit_defaults=True, rename="camel"):
+    """A plot that can be zoomed; charts of a `group` are looked at together."""
+
+    title: str
+    x_label: str
+    y_label: str
+    lines: list[Curve]
+    height: int
+    group: str = ""
+    stepped: bool = False
+    log_y: bool = False
+    y_from: int | None = None
+    log_x: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -63,7 +87,7 @@ def script() -> Script | None:
 
 def inlined(charts: list[Chart]) -> Markup:
     """Return charts as JSON that can stand in a page, whatever the names in it are."""
-    text = json.dumps(charts, separators=(",", ":"), allow_nan=False)
+    text = json.dumps(msgspec.to_builtins(charts), separators=(",", ":"), allow_nan=False)
     for character in "<>&\u2028\u2029":
         text = text.replace(character, f"\\u{ord(character):04x}")
     return Markup(text)  # noqa: S704
@@ -97,18 +121,25 @@ def over_time(series: Mapping[str, pl.DataFrame], *, title: str, group: str) -> 
 
 
 def _chart(title: str, y_label: str, frames: Mapping[str, pl.DataFrame], group: str) -> Chart:
-    lines = []
-    for label, look in _looks(list(frames)).items():
-        times, values = frames[label]["t_s"].to_numpy(), frames[label]["value"].to_numpy()
+    curves = {}
+    for label, frame in frames.items():
+        times, values = frame["t_s"].to_numpy(), frame["value"].to_numpy()
         kept = thinned(values, _POINTS)
-        x, y = [round(float(each), 4) for each in times[kept]], [short(each) for each in values[kept]]
-        lines.append({**look, "x": x, "y": y})
-    found = [value for line in lines for value in line["y"] if value is not None]
+        curves[label] = [round(float(each), 4) for each in times[kept]], [short(each) for each in values[kept]]
+    found = [value for _, y in curves.values() for value in y if value is not None]
     wide = bool(found) and min(found) > 0 and max(found) > style.WIDE_RATIO * min(found)
-    chart: Chart = {"title": title, "xLabel": "Time since the flows started (s)", "yLabel": y_label}
-    chart |= {"lines": lines, "height": 260, "group": group}
     # A rate is seen from zero on; a time over a wide range is not.
-    return chart | ({"logY": True} if wide and "time" in y_label else {"yFrom": 0})
+    logarithmic = wide and "time" in y_label
+    return Chart(
+        title=title,
+        x_label="Time since the flows started (s)",
+        y_label=y_label,
+        lines=_lines(curves),
+        height=260,
+        group=group,
+        log_y=logarithmic,
+        y_from=None if logarithmic else 0,
+    )
 
 
 def distribution(series: Mapping[str, pl.DataFrame], *, title: str) -> list[Chart]:
@@ -121,25 +152,33 @@ def distribution(series: Mapping[str, pl.DataFrame], *, title: str) -> list[Char
     title
         What was run.
     """
-    lines: list[dict[str, Any]] = []
-    ends: list[float] = []
-    for label, look in _looks(list(series)).items():
-        frame = series[label].filter((pl.col("metric") == "rtt_ms") & (pl.col("t_s") >= 0))
+    curves, ends = {}, list[float]()
+    for label, whole in series.items():
+        frame = whole.filter((pl.col("metric") == "rtt_ms") & (pl.col("t_s") >= 0))
         curve = cdf(frame["value"].drop_nulls())
         places: npt.NDArray[np.intp] = quantile_places(curve.height, _QUANTILES)
         x, y = (curve[name].to_numpy()[places] for name in ("value", "fraction"))
         ends += [float(each) for each in x[[0, -1]]] if x.size else []
-        lines.append({**look, "x": [short(each) for each in x], "y": [short(each) for each in y]})
+        curves[label] = [short(each) for each in x], [short(each) for each in y]
     wide = bool(ends) and min(ends) > 0 and max(ends) > style.WIDE_RATIO * min(ends)
-    chart: Chart = {"title": f"Distribution of the round-trip time, {title}", "xLabel": "Round-trip time (ms)"}
-    chart |= {"yLabel": "Share not above", "lines": lines, "height": 300, "stepped": True, "yFrom": 0}
-    return [chart | ({"logX": True} if wide and math.isfinite(max(ends)) else {})]
+    chart = Chart(
+        title=f"Distribution of the round-trip time, {title}",
+        x_label="Round-trip time (ms)",
+        y_label="Share not above",
+        lines=_lines(curves),
+        height=300,
+        stepped=True,
+        y_from=0,
+        log_x=wide and math.isfinite(max(ends)),
+    )
+    return [chart]
 
 
-def _looks(labels: list[str]) -> dict[str, dict[str, Any]]:
-    """Return name, colour and dash of the line of each label."""
+def _lines(curves: Mapping[str, tuple[Sequence[float | None], Sequence[float | None]]]) -> list[Curve]:
+    """Return lines, each with the name, the colour and the dash of its label."""
+    labels = list(curves)
     colours, dashes, names = style.colours(labels), style.dashes(labels), style.short_names(labels)
-    return {
-        label: {"label": names[label], "colour": colours[label], "dash": [] if dashes[label] == "-" else list(_DASH)}
-        for label in labels
-    }
+    return [
+        Curve(label=names[label], colour=colours[label], dash=() if dashes[label] == "-" else _DASH, x=x, y=y)
+        for label, (x, y) in curves.items()
+    ]

@@ -38,6 +38,11 @@ def link_name(down: str, up: str) -> str:
     return "/".join(short if all(part.replace(".", "").isdigit() for part in short) else (down, up))
 
 
+def label_of(up: str, down: str) -> str:
+    """Return what the disciplines of both directions are called together."""
+    return up if up == down else f"{up} (up), {down} (down)"
+
+
 def link_words(link: str) -> str:
     """Return a link's name with its unit."""
     return f"{link} Mbit/s" if set(link) <= set("0123456789./") else link

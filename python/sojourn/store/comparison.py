@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import msgspec
 
+from sojourn.bounds import Plain
 from sojourn.store.cell import DisciplineRuns
 
 if TYPE_CHECKING:
@@ -64,7 +66,7 @@ class Comparison:
         }
         return json.dumps(body)
 
-    def _discipline(self, cell: DisciplineRuns) -> dict[str, Any]:
+    def _discipline(self, cell: DisciplineRuns) -> Mapping[str, Plain]:
         from sojourn.frame_library import pl
 
         rows = self.summary.filter((pl.col("qdisc") == cell.qdisc) & (pl.col("link") == cell.link))

@@ -16,9 +16,12 @@ import weakref
 from contextlib import suppress
 from io import BytesIO
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated
 
-from sojourn import bounded
+import msgspec
+from msgspec import Meta, Struct
+
+from sojourn import bounded, schema
 from sojourn.errors import ParamError, SojournError
 from sojourn.files import kind_of, make_folder, sync, write_file
 from sojourn.store.run_files import MEASURED
@@ -42,6 +45,15 @@ _COMPLETE = ("index.json",)
 _PART = re.compile(r"\.(?P<name>.+)\.\d+\.part")
 #: What a mark may name: a file in the folder, or in one of these below it. A mark may be somebody else's work.
 _NAME = re.compile(r"(?:(?:figures|tables)/)?(?!\.)[^/\0]{1,200}")
+_FileName = Annotated[str, Meta(pattern=rf"^(?:{_NAME.pattern})\Z")]
+
+
+class _Mark(Struct, omit_defaults=True):
+    """The mark: its format, the files, and how far an exchange with earlier results has come, if one was begun."""
+
+    format: str
+    files: list[_FileName]
+    exchange: str | None = None
 
 
 class ResultFolder:
@@ -169,7 +181,7 @@ class ResultFolder:
     def _begin(self, *, force: bool, plan: str | None, again: bool) -> Path:
         """Return the folder to write into."""
         new = self.place / _NEW
-        if (_read_mark(new) or {}).get("exchange"):
+        if _is_exchanging(new):
             _exchange(self.place)
         for name in (RUNS, "figures", "tables"):
             kind = kind_of(self.place / name) or ("a file" if (self.place / name).exists() else None)
@@ -210,7 +222,7 @@ def check_settled(place: Path) -> None:
 
     A reader does not do the rest: the mark may be somebody else's work, and names what is removed.
     """
-    if (_read_mark(place / _NEW) or {}).get("exchange"):
+    if _is_exchanging(place / _NEW):
         message = (
             f"{place} holds files of old and of new results, because what replaces them is not done: wait for it, or "
             "give the command that wrote them again, which does the rest"
@@ -235,30 +247,30 @@ def _hold(place: Path) -> int:
     return opened
 
 
-def _read_mark(folder: Path) -> dict[str, Any] | None:
+def _read_mark(folder: Path) -> _Mark | None:
     """Return the mark of a folder, or `None` if it has none, or none that can be trusted."""
     if kind_of(folder / _MARK) is not None or not (folder / _MARK).exists():
         return None
-    with suppress(SojournError):
-        found = bounded.read_json(folder / _MARK)
-        if isinstance(found, dict) and found.get("format") == FOLDER_MARK_FORMAT:
-            files = found.get("files")
-            if isinstance(files, list) and all(isinstance(name, str) and _NAME.fullmatch(name) for name in files):
-                return found
+    with suppress(SojournError, schema.Misfit):
+        path = folder / _MARK
+        return schema.decode(bounded.read_text(path), _Mark, bounded.cannot(path), FOLDER_MARK_FORMAT)
     return None
+
+
+def _is_exchanging(new: Path) -> bool:
+    mark = _read_mark(new)
+    return mark is not None and bool(mark.exchange)
 
 
 def _marked(folder: Path) -> list[str] | None:
     """Return the files that the mark of a folder names, or `None` if it has no mark."""
     mark = _read_mark(folder)
-    return None if mark is None else mark["files"]
+    return None if mark is None else mark.files
 
 
 def _write_mark(folder: Path, files: set[str], exchange: str | None) -> None:
-    mark: dict[str, Any] = {"format": FOLDER_MARK_FORMAT, "files": sorted(files)}
-    if exchange is not None:
-        mark["exchange"] = exchange
-    write_file(folder / _MARK, json.dumps(mark) + "\n")
+    mark = _Mark(format=FOLDER_MARK_FORMAT, files=sorted(files), exchange=exchange)
+    write_file(folder / _MARK, json.dumps(msgspec.to_builtins(mark)) + "\n")
 
 
 def _plan_of(folder: Path) -> str | None:
@@ -340,8 +352,8 @@ def _exchange(place: Path) -> None:
     new = place / _NEW
     mark = _read_mark(new)
     assert mark is not None
-    files = set(mark["files"])
-    if mark["exchange"] == "remove":
+    files = set(mark.files)
+    if mark.exchange == "remove":
         _remove_runs(place)
         for name in set(_marked(place) or ()) - files:
             _remove_file(place, name)

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from sojourn import bounded, schema
+from sojourn.bounds import Plain
 from sojourn.errors import SojournError
 from sojourn.record import Record, SeriesRecord
 from sojourn.store import measured, record_shape
 from sojourn.store.run import RUN_FORMAT
+
+if TYPE_CHECKING:
+    from sojourn.store.series_file import Group
 
 
 class StoredRecord(Record, frozen=True, kw_only=True, dict=True, gc=True):
@@ -89,7 +94,7 @@ def record_series(folder: Path) -> SeriesRecord:
     return series
 
 
-def plain_series(folder: Path) -> dict[str, Any]:
+def plain_series(folder: Path) -> Group:
     """Return the series of a stored run as JSON has them.
 
     Raises
@@ -103,7 +108,7 @@ def plain_series(folder: Path) -> dict[str, Any]:
     return series_file.put_together(series_file.read_series(folder, stored), stored.series.parts, folder)
 
 
-def plain_record(folder: Path) -> dict[str, Any]:
+def plain_record(folder: Path) -> Mapping[str, Plain]:
     """Return the record of a stored run as JSON has it, with keys that are known to nobody here.
 
     Raises
@@ -112,8 +117,8 @@ def plain_record(folder: Path) -> dict[str, Any]:
         If the run is not whole.
     """
     record = read_head(folder)
-    plain: dict[str, Any] = bounded.read_json(folder / "run.json")
+    plain = bounded.read_json(folder / "run.json")
     measured.put_null(plain, record)
     cost = plain.pop("cost")
     del plain["stored"]
-    return plain | {"series": plain_series(folder), "cost": cost}
+    return {**plain, "series": plain_series(folder), "cost": cost}

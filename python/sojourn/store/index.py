@@ -19,9 +19,11 @@ from msgspec import Meta, Struct
 
 from sojourn import bounded, schema
 from sojourn.errors import SojournError
-from sojourn.schema import Name, Number, Text, Words
+from sojourn.schema import Text, Words
 from sojourn.store import folder as result_folder
-from sojourn.store.cell import DisciplineRuns, link_name
+from sojourn.store.cell import DisciplineRuns, label_of, link_name
+from sojourn.store.claims import JudgedClaim
+from sojourn.store.claims import load as load_claims
 from sojourn.store.comparison import Comparison
 from sojourn.store.run import Run
 from sojourn.store.run_store import RunStore
@@ -29,9 +31,6 @@ from sojourn.store.stored_run import StoredRun
 
 FOLDER_FORMAT = "sojourn-folder/2"
 
-#: Most claims of one folder, and bytes of their file: a paper has some hundreds.
-MOST_CLAIMS = 10_000
-_CLAIMS_BYTES = 16 << 20
 #: Cells whose scenarios are the same share a run.
 MOST_USES = 16
 
@@ -58,24 +57,6 @@ class Index(Struct, frozen=True, kw_only=True):
     cells: Annotated[list[IndexCell], Meta(min_length=1)]
 
 
-class _Claim(Struct):
-    """What is read of a claim of `claims.json`."""
-
-    id: Name
-    section: Text
-    says: Text
-    verdict: Words
-    value: Number | None
-    low: Number | None
-    high: Number | None
-    unit: Text
-    reason: Text
-
-
-class _Claims(Struct):
-    claims: Annotated[list[_Claim], Meta(max_length=MOST_CLAIMS)]
-
-
 @dataclass(frozen=True, kw_only=True)
 class Results:
     """What a report is made of.
@@ -91,14 +72,14 @@ class Results:
     paper
         The paper that is reproduced, or `None`.
     claims
-        What became of its claims, in the form of `claims.json`.
+        What became of its claims.
     """
 
     title: str
     comparison: Comparison
     command: str
     paper: str | None = None
-    claims: tuple[dict[str, Any], ...] = ()
+    claims: tuple[JudgedClaim, ...] = ()
 
 
 def slug(text: str) -> str:
@@ -200,24 +181,6 @@ def load_index(path: Path) -> Index:
     return index
 
 
-def load_claims(path: Path) -> list[dict[str, Any]]:
-    """Return what a `claims.json` holds: each claim with its verdict.
-
-    Raises
-    ------
-    SojournError
-        If it cannot be read.
-    """
-    bounded.check_inside(path, path.parent)
-    # A number that JSON has not stands for a value that is not there.
-    claims: list[dict[str, Any]] = bounded.read_json(path, _CLAIMS_BYTES, missing=True)
-    try:
-        schema.convert({"claims": claims}, _Claims)
-    except schema.Misfit as error:
-        bounded.cannot(path)(str(error))
-    return claims
-
-
 class _Head(Struct):
     """Whether a record is that of a stored run."""
 
@@ -240,10 +203,5 @@ def load_run(path: Path) -> DisciplineRuns:
     folder = path.resolve().parent
     run = RunStore(folder.parent).get(folder.name) if stored else Run.parse(text, str(path))
     scenario = run.record.scenario
-    return DisciplineRuns(link=link_name(scenario["down"], scenario["up"]), qdisc=label_of(scenario), runs=(run,))
-
-
-def label_of(scenario: dict[str, Any]) -> str:
-    """Return what the disciplines of a scenario are called together."""
-    up, down = str(scenario["qdisc_up"]), str(scenario["qdisc_down"])
-    return up if up == down else f"{up} (up), {down} (down)"
+    label = label_of(scenario["qdisc_up"], scenario["qdisc_down"])
+    return DisciplineRuns(link=link_name(scenario["down"], scenario["up"]), qdisc=label, runs=(run,))

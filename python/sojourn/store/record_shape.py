@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Annotated, Any, Literal
 
 from msgspec import UNSET, Meta, Struct, field
@@ -12,7 +12,9 @@ from sojourn.record import ProbeRecord, Record, SeriesRecord
 from sojourn.schema import Misfit, Name, Number, Rate, Seed, Text, Time, Whole, Words, convert
 
 
-class _Flow(Struct):
+class ScenarioFlow(Struct):
+    """What is read of a flow of a scenario."""
+
     name: Name
     direction: Literal["up", "down"]
     rtt: Time
@@ -21,7 +23,9 @@ class _Flow(Struct):
     dscp: Whole = 0
 
 
-class _Probe(Struct):
+class ScenarioProbe(Struct):
+    """What is read of a probe of a scenario."""
+
     name: Name
     kind: Text
     rtt: Time
@@ -31,7 +35,7 @@ class _Tcp(Struct):
     mss: Whole
 
 
-class _Scenario(Struct):
+class RecordScenario(Struct):
     """What is read of a record's scenario."""
 
     experiment: Text
@@ -43,9 +47,14 @@ class _Scenario(Struct):
     qdisc_up: Words
     qdisc_down: Words
     seed: Seed
-    flows: list[_Flow]
-    probes: list[_Probe]
+    flows: list[ScenarioFlow]
+    probes: list[ScenarioProbe]
     tcp: _Tcp
+
+
+def scenario_of(record: Record) -> RecordScenario:
+    """Return what is read of the scenario of a record; raises `Misfit` if that does not fit."""
+    return convert(record.scenario, RecordScenario, "scenario")
 
 
 #: What a probe of a kind has.
@@ -61,7 +70,7 @@ _WAYS = {"up", "down"}
 def check_head(record: Record, refuse: bounded.Refuse) -> None:
     """Raise `Misfit` unless the keys of a record fit together; its series are not looked at."""
     bounded.check_values(record.scenario, refuse)
-    scenario = convert(record.scenario, _Scenario, "scenario")
+    scenario = scenario_of(record)
     if record.seed >= 2**64:
         message = f"seed is {record.seed}, but must be a whole number from 0 to {2**64 - 1}"
         raise Misfit(message)
@@ -87,8 +96,8 @@ def _check_probe(probe: ProbeRecord) -> None:
             raise Misfit(message)
 
 
-def _check_keys(table: Mapping[str, Any], keys: set[str], where: str) -> None:
-    for key in sorted(keys - table.keys()):
+def _check_keys(table: Collection[str], keys: set[str], where: str) -> None:
+    for key in sorted(keys.difference(table)):
         message = f"{where}.{key} is missing"
         raise Misfit(message)
 
@@ -113,8 +122,8 @@ def check_series(series: SeriesRecord, record: Record) -> None:
         _check_length(_lists(echo), len(echo.t_s))
     for voice in series.voip.values():
         _check_length(_lists(voice), len(voice.t_s))
-    groups: dict[str, Mapping[str, Any]] = {"voip": series.voip, "icmp": series.rtt, "udp_rr": series.rtt}
-    required: list[tuple[str, Mapping[str, Any], str]]
+    groups: dict[str, Collection[str]] = {"voip": series.voip, "icmp": series.rtt, "udp_rr": series.rtt}
+    required: list[tuple[str, Collection[str], str]]
     required = [("goodput_mbit", series.goodput_mbit, flow.name) for flow in record.flows]
     required += [
         ("voip" if probe.kind == "voip" else "rtt", groups[probe.kind], probe.name)

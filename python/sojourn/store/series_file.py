@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import NoReturn
 from zlib import crc32
 
 import numpy as np
@@ -73,10 +73,14 @@ def _column(name: str, labels: list[str] | None, rows: bytes) -> pl.Series:
     return pl.Series(name, [*labels, None], dtype=pl.String).gather(places)
 
 
-def put_together(frame: pl.DataFrame, parts: list[SeriesPart], folder: Path) -> dict[str, Any]:
+#: Series by their names, alone or in groups.
+Group = dict[str, "float | None | list[float | None] | list[int | None] | Group"]
+
+
+def put_together(frame: pl.DataFrame, parts: list[SeriesPart], folder: Path) -> Group:
     """Return the series by their paths; the parts are in the order of the rows."""
     path = folder / "run.json"
-    root: dict[str, Any] = {}
+    root: Group = {}
     row = 0
     for part in parts:
         *way, name = part.path

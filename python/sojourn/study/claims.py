@@ -8,17 +8,29 @@ from dataclasses import asdict, dataclass, field
 from functools import lru_cache
 from importlib.resources import files
 from statistics import fmean
-from typing import Any
+from typing import TypeVar
 
+import msgspec
+from msgspec import Struct, structs
+
+from sojourn import schema
 from sojourn.errors import SojournError
+from sojourn.store.claims import JudgedClaim
 from sojourn.study.evidence import Evidence
 from sojourn.study.orders import NOTICEABLE_SETTLED, Agreement, same_order
-from sojourn.study.rules import Reader, Rule, Variables, Vocabulary, rules
+from sojourn.study.rules import Changes, Reader, Rule, Variables, Vocabulary
 from sojourn.study.verdict import Check, Judgement, all_of, any_of
 
+T = TypeVar("T")
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Claim:
+
+class Number(Rule, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A number of a note: a rule without a relation, and `each`, the text of a turn of its loop."""
+
+    each: str = ""
+
+
+class Claim(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """One claim of a paper.
 
     Attributes
@@ -63,52 +75,65 @@ class Claim:
     says: str
     why: str = ""
     part: str = ""
-    cell: Any = ()
-    for_: Mapping[str, Any] = field(default_factory=dict)
-    checks: tuple[Rule, ...] = ()
+    cell: Changes = []
+    for_: Variables = msgspec.field(name="for", default_factory=dict)
+    checks: list[Rule] = []
     reversed: str = ""
     one_suffices: bool = False
-    cannot_tell: tuple[Mapping[str, str], ...] = ()
+    cannot_tell: list[dict[str, str]] = []
     note: str = ""
-    numbers: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    numbers: dict[str, Number] = {}
     settled: str = ""
     by_construction: str = ""
 
     @property
-    def head(self) -> dict[str, str]:
-        """What `claims.json` says of it whatever the runs say."""
-        head = {"id": self.id, "section": self.section, "says": self.says}
-        marks = {"settled": self.settled, "by_construction": self.by_construction}
-        return head | {name: mark for name, mark in marks.items() if mark}
+    def undecided(self) -> JudgedClaim:
+        """The claim without runs that tell: its numbers are null."""
+        own = {key: getattr(self, key) for key in ("id", "section", "says", "settled", "by_construction")}
+        return JudgedClaim(**own, verdict="cannot tell", value=None, low=None, high=None, unit="", reason="")
 
-    @staticmethod
-    def read(plain: Mapping[str, Any], settled: Mapping[str, str] | None = None) -> Claim:
-        """Return the claim of a table; `settled` is what was settled of a quantity that many claims may share."""
-        found = {"for_" if key == "for" else key: value for key, value in plain.items()}
-        found["checks"] = rules(found.get("checks", ()))
-        found["cannot_tell"] = tuple(found.get("cannot_tell", ()))
-        notes = [found.get("settled", "")]
-        notes += [(settled or {}).get(name, "") for rule in found["checks"] for name in rule.quantities]
-        notes += [NOTICEABLE_SETTLED] if any(rule.takes_for_none for rule in found["checks"]) else []
-        found["settled"] = "; ".join(dict.fromkeys(one for one in notes if one))
-        return Claim(**found)
+    def noted(self, shared: Mapping[str, str]) -> Claim:
+        """Return it with what was `settled` of all that it is about; `shared` is that of quantities."""
+        notes = [self.settled, *(shared.get(name, "") for rule in self.checks for name in rule.quantities)]
+        notes += [NOTICEABLE_SETTLED] if any(rule.takes_for_none for rule in self.checks) else []
+        return structs.replace(self, settled="; ".join(dict.fromkeys(one for one in notes if one)))
+
+
+class ClaimFile(Struct, frozen=True, forbid_unknown_fields=True):
+    """What `claims.toml` of a paper holds: claims, the cell that each may change, and what was settled of quantities.
+
+    `names`, `cells` and `derived` are as `Reader` has them.
+    """
+
+    claims: list[Claim]
+    cell: Changes = []
+    names: Variables = {}
+    cells: dict[str, Changes] = {}
+    derived: dict[str, Rule] = {}
+    settled: dict[str, str] = {}
+
+
+def stored(paper: str, name: str, kind: type[T]) -> T:
+    """Return a file of a paper (the name of its folder) as a value of a type."""
+    text = files(f"sojourn.papers.{paper}").joinpath(f"{name}.toml").read_text(encoding="utf-8")
+    return schema.convert(tomllib.loads(text), kind)
 
 
 @lru_cache(maxsize=16)
-def stored(paper: str, name: str = "claims") -> dict[str, Any]:
-    """Return a file of a paper (the name of its folder) as it is."""
-    return tomllib.loads(files(f"sojourn.papers.{paper}").joinpath(f"{name}.toml").read_text(encoding="utf-8"))
+def claim_file(paper: str) -> ClaimFile:
+    """Return the claims of a paper (the name of its folder) as its file has them."""
+    return stored(paper, "claims", ClaimFile)
 
 
-def reader_of(paper: str, vocabulary: Vocabulary, evidence: Evidence, names: Mapping[str, Any] | None = None) -> Reader:
+def reader_of(paper: str, vocabulary: Vocabulary, evidence: Evidence, names: Variables | None = None) -> Reader:
     """Return what reads the quantities of a paper's claims from its runs; `names` are more than its claims have."""
-    plain = stored(paper)
+    file = claim_file(paper)
     return Reader(
         vocabulary=vocabulary,
         evidence=evidence,
-        names={**vocabulary.names, **plain.get("names", {}), **(names or {})},
-        cells=plain.get("cells", {}),
-        derived={name: Rule.read(one) for name, one in plain.get("derived", {}).items()},
+        names={**vocabulary.names, **file.names, **(names or {})},
+        cells=file.cells,
+        derived=file.derived,
     )
 
 
@@ -124,8 +149,8 @@ def load(paper: str, prefix: str = "", *, parts: Sequence[str] | None = None) ->
     parts
         Of the paper; `None` for all, and the claims that need runs of all.
     """
-    plain = stored(paper)
-    claims = [Claim.read(one, plain.get("settled")) for one in plain["claims"] if one["id"].startswith(prefix)]
+    file = claim_file(paper)
+    claims = [claim.noted(file.settled) for claim in file.claims if claim.id.startswith(prefix)]
     return claims if parts is None else [claim for claim in claims if claim.part in parts]
 
 
@@ -165,22 +190,20 @@ class Judges:
         if not claim.checks:
             return self.by_function[claim.id](evidence, **arguments)
         variables, reader = {"part": claim.part, **arguments}, reader_of(self.paper, self.vocabulary, evidence)
-        fields = reader.fields(reader.fields({}, stored(self.paper).get("cell", ()), variables), claim.cell, variables)
+        fields = reader.fields(reader.fields({}, claim_file(self.paper).cell, variables), claim.cell, variables)
         noted = self.notes.get(claim.id)
         note = None if noted is None else noted(evidence, **arguments)
         return by_rules(claim, reader, fields, variables, note)
 
-    def judge(
-        self, claims: list[Claim], evidence: Evidence, variables: Variables | None = None
-    ) -> list[dict[str, Any]]:
-        """Return what became of each claim, in the form of `claims.json`.
+    def judge(self, claims: list[Claim], evidence: Evidence, variables: Variables | None = None) -> list[JudgedClaim]:
+        """Return what became of each claim.
 
         A claim that the runs say nothing about (too short, no probe answered) cannot be told; its numbers are null.
         """
-        return [{**claim.head, **self.judged(claim, evidence, variables)} for claim in claims]
+        return [self.judged(claim, evidence, variables) for claim in claims]
 
-    def judged(self, claim: Claim, evidence: Evidence, variables: Variables | None = None) -> dict[str, Any]:
-        """Return what became of a claim without the claim itself; the reason for which it fails, if known, follows."""
+    def judged(self, claim: Claim, evidence: Evidence, variables: Variables | None = None) -> JudgedClaim:
+        """Return what became of a claim; the reason for which it fails, if known, follows."""
         return outcome(claim, lambda: self.judgement(claim, evidence, variables))
 
 
@@ -204,30 +227,28 @@ def by_rules(
                 checks += reader.checks(rule, fields, turn)
     note = claim.note if note is None else note
     if claim.numbers:
-        numbers = {name: _number(reader, dict(one), fields, variables) for name, one in claim.numbers.items()}
+        numbers = {name: _number(reader, one, fields, variables) for name, one in claim.numbers.items()}
         note = note.format(**numbers)
     if agreed:
         return same_order(agreed, claim.reversed, note=note)
     return (any_of if claim.one_suffices else all_of)(checks, note=note)
 
 
-def outcome(claim: Claim, judgement: Callable[[], Judgement]) -> dict[str, Any]:
-    """Return what became of a claim, in the form of `claims.json`; without runs that tell its numbers are null."""
+def outcome(claim: Claim, judgement: Callable[[], Judgement]) -> JudgedClaim:
+    """Return what became of a claim; without runs that tell its numbers are null."""
     try:
-        decided = asdict(judgement())
+        judged = structs.replace(claim.undecided, **asdict(judgement()))
     except SojournError as error:
-        nothing = {"value": None, "low": None, "high": None, "unit": ""}
-        return {"verdict": "cannot tell", **nothing, "reason": str(error)}
-    if decided["verdict"] != "holds" and claim.why:
-        decided["reason"] += f"; why: {claim.why}"
-    return decided
+        return structs.replace(claim.undecided, reason=str(error))
+    if judged.verdict != "holds" and claim.why:
+        judged.reason += f"; why: {claim.why}"
+    return judged
 
 
-def _number(reader: Reader, plain: dict[str, Any], fields: Variables, variables: Variables) -> float | str:
+def _number(reader: Reader, rule: Number, fields: Variables, variables: Variables) -> float | str:
     """Return a number of a note, or the text of several."""
-    text, rule = plain.pop("each", ""), Rule.read(plain)
     turns = list(reader.loops(rule.for_, variables))
     means = [fmean(reader.values(rule, reader.placed(fields, turn), turn)[0].values()) for turn in turns]
-    if not text:
+    if not rule.each:
         return fmean(means)
-    return ", ".join(text.format(**turn, value=value) for turn, value in zip(turns, means, strict=True))
+    return ", ".join(rule.each.format(**turn, value=value) for turn, value in zip(turns, means, strict=True))

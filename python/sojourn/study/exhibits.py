@@ -104,7 +104,7 @@ class Gallery:
 
     def exhibits(self, evidence: Any, parts: Sequence[str] | None = None) -> tuple[Exhibit, ...]:
         """Return every exhibit that there are runs for, in the file's order, of parts of the paper or of all."""
-        plain = stored(self.paper, "exhibits")
+        plain = stored(self.paper, "exhibits", dict)
         words = {**plain.get("words", {}), **({} if self.variables is None else self.variables(evidence))}
         vocabulary = replace(
             self.vocabulary,
@@ -308,7 +308,7 @@ class _Drawing:
         keys: Sequence[str] = ()
         if "rows" in table:
             turns = self.reader.loops(table["rows"], turn)
-            rows = {tuple(one[name] for name in table["rows"]): self.cell({**spec, **table}, one) for one in turns}
+            rows = {tuple(str(one[name]) for name in table["rows"]): self.cell({**spec, **table}, one) for one in turns}
         elif labels is not None:
             for cell in sorted(self.evidence.cells):
                 keys, shown = zip(*labels(cell).items(), strict=True)

@@ -35,8 +35,10 @@ from typing import Any, Literal
 from msgspec import Struct, field
 
 from sojourn import bounded, schema
+from sojourn.bounds import Plain
 from sojourn.errors import ParamError, SojournError
 from sojourn.schema import Number, Words
+from sojourn.store.claims import JudgedClaim
 from sojourn.study.cell import Axes, Cell, Observation
 from sojourn.study.claims import Claim, by_rules, outcome
 from sojourn.study.evidence import Evidence
@@ -65,10 +67,9 @@ class RuleTable(Struct, forbid_unknown_fields=True):
 
     def rule(self) -> Rule:
         """Return the rule. A loop steps through all values of an axis."""
-        relations = (self.is_,) if isinstance(self.is_, str) else tuple(self.is_)
         others = {name: getattr(self, name) for name in ("less", "over", "percent_above", "percent_below")}
         loops = {axis: axis for axis in self.every}, {axis: axis for axis in self.any}
-        return Rule(of=self.of, at=self.at, for_=loops[0], any=loops[1], is_=relations, within=self.within, **others)
+        return Rule(of=self.of, at=self.at, for_=loops[0], any=loops[1], is_=self.is_, within=self.within, **others)
 
 
 class ClaimTable(RuleTable, forbid_unknown_fields=True, kw_only=True):
@@ -162,7 +163,7 @@ class Study:
                 id=f"claim-{number}",
                 section="",
                 says=table.says,
-                checks=tuple(one.rule() for one in table.checks or [table]),
+                checks=[one.rule() for one in table.checks or [table]],
             )
             for number, table in enumerate(self.head.claims, 1)
         ]
@@ -191,10 +192,10 @@ class Study:
         vocabulary = Vocabulary(axes=self.axes, quantities=by_name, describe=_describe)
         return Reader(vocabulary=vocabulary, evidence=evidence, names=self.values)
 
-    def judge(self, evidence: Evidence) -> list[dict[str, Any]]:
-        """Return what became of each claim, in the form of `claims.json`."""
+    def judge(self, evidence: Evidence) -> list[JudgedClaim]:
+        """Return what became of each claim."""
         reader = self.reader(evidence)
-        return [{**one.head, **outcome(one, partial(by_rules, one, reader, {}, {}))} for one in self.claims]
+        return [outcome(one, partial(by_rules, one, reader, {}, {})) for one in self.claims]
 
 
 def _value(name: str, run: Observation, *arguments: str) -> float | None:
@@ -233,7 +234,7 @@ def load(path: Path, *, repeat: int | None = None, backend: str = "sim") -> Stud
         raise ParamError(message) from error
 
 
-def _study(path: Path, plain: dict[str, Any], repeat: int | None, backend: str) -> Study:
+def _study(path: Path, plain: dict[str, Plain], repeat: int | None, backend: str) -> Study:
     own = {key: plain.pop(key) for key in Head.__struct_fields__ if key in plain}
     head = schema.convert(own, Head)
     sweep = sweep_of(path, plain, repeat, backend)

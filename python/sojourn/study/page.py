@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 import textwrap
 from pathlib import Path
-from typing import Any
 
 from sojourn import plots, tables
 from sojourn.files import write_file
 from sojourn.report.exhibit import Exhibit, PaperReport, elsewhere, verdict, verdicts
+from sojourn.store.claims import JudgedClaim
 
 #: The longest line of the page's prose; a row of a table is as long as it is.
 LINE = 118
@@ -83,7 +83,7 @@ def _on_page(report: PaperReport) -> list[Exhibit]:
     return [exhibit for exhibit in report.exhibits if exhibit.on_page]
 
 
-def _exhibit(exhibit: Exhibit, claims: tuple[dict[str, Any], ...], images: str, form: str) -> str:
+def _exhibit(exhibit: Exhibit, claims: tuple[JudgedClaim, ...], images: str, form: str) -> str:
     parts = [f"## {exhibit.title}"]
     parts += [_wrap(f"{exhibit.says} (Section {exhibit.section}.)")] if exhibit.section else []
     for figure in exhibit.figures:
@@ -93,7 +93,7 @@ def _exhibit(exhibit: Exhibit, claims: tuple[dict[str, Any], ...], images: str, 
     parts += [_wrap(paragraph) for paragraph in exhibit.paragraphs]
     about = exhibit.among(claims)
     if about:
-        counts = [f"{count} {word}" for word, count in verdicts(tuple(about)) if count]
+        counts = [f"{count} {word}" for word, count in verdicts(about) if count]
         parts.append(f"Claims about it: {', '.join(counts)}.")
     return "\n\n".join(parts)
 
@@ -102,13 +102,13 @@ def _claims(report: PaperReport) -> list[str]:
     """Return the table of the claims, and their reasons as a list."""
     beside = elsewhere(report.claims)
     names = [name for name, _ in beside]
-    settled = [_SETTLED] if any("settled" in claim for claim in report.claims) else []
-    sections = any(claim["section"] for claim in report.claims)
+    settled = [_SETTLED] if any(claim.settled for claim in report.claims) else []
+    sections = any(claim.section for claim in report.claims)
     rows = []
     for place, claim in enumerate(report.claims):
-        section = [claim["section"]] if sections else []
-        head = (f"`{claim['id']}`", *section, _cell(claim["says"]), _value(claim), verdict(claim))
-        also = [column[place] for _, column in beside] + ["yes" if "settled" in claim else "" for _ in settled]
+        section = [claim.section] if sections else []
+        head = (f"`{claim.id}`", *section, _cell(claim.says), claim.numbers, verdict(claim))
+        also = [column[place] for _, column in beside] + ["yes" if claim.settled else "" for _ in settled]
         rows.append((*head, *also))
     heads = (
         "claim",
@@ -130,24 +130,15 @@ def _claims(report: PaperReport) -> list[str]:
     ]
 
 
-def _reason(claim: dict[str, Any]) -> str:
+def _reason(claim: JudgedClaim) -> str:
     """Return what decided a claim as an item of a list, with why below it."""
-    measured, _, why = claim["reason"].partition("why: ")
-    items = [_item(f"`{claim['id']}`: {_cell(measured.rstrip('; '))}", "- ")]
+    measured, _, why = claim.reason.partition("why: ")
+    items = [_item(f"`{claim.id}`: {_cell(measured.rstrip('; '))}", "- ")]
     return "\n".join([*items, *([_item(f"why: {_cell(why)}", "  - ")] if why else [])])
 
 
 def _item(text: str, mark: str) -> str:
     return _wrap(text, mark, " " * len(mark))
-
-
-def _value(claim: dict[str, Any]) -> str:
-    value, low, high = claim["value"], claim["low"], claim["high"]
-    if value is None:
-        return "-"
-    ends = "" if low is None or high is None or low == high else f" [{low:.4g}, {high:.4g}]"
-    unit = f" {claim['unit']}" if claim["unit"] else ""
-    return f"{value:.4g}{ends}{unit}"
 
 
 def _cell(text: str) -> str:

@@ -7,8 +7,8 @@ import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from importlib.resources import files
-from typing import Any
 
+from sojourn import schema
 from sojourn.errors import ParamError
 from sojourn.study.worlds import World
 
@@ -142,15 +142,13 @@ class Paper:
 
 def read(folder: str) -> Paper:
     """Return the paper of a folder."""
-    plain: dict[str, Any] = tomllib.loads(
-        files(f"sojourn.papers.{folder}").joinpath("paper.toml").read_text(encoding="utf-8")
-    )
+    plain = tomllib.loads(files(f"sojourn.papers.{folder}").joinpath("paper.toml").read_text(encoding="utf-8"))
     profiles = {
         name: Profile(**{"long_duration": one["duration"], "other_repeat": 0, **one})
         for name, one in plain.pop("profiles").items()
     }
     texts = {key: _paragraphs(value) for key, value in plain.items() if isinstance(value, str)}
-    worlds = {name: World.read(name, one) for name, one in plain.pop("worlds", {}).items()}
+    worlds = {name: schema.convert({"name": name, **one}, World) for name, one in plain.pop("worlds", {}).items()}
     kernel = plain.get("kernel_parts")
     return Paper(
         name=folder.replace("_", "-"),

@@ -14,9 +14,12 @@ its own.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar
+
+import msgspec
+from msgspec import Struct
 
 from sojourn import rounds, runner
 from sojourn.backends import SIMULATOR, Backend
@@ -30,7 +33,7 @@ from sojourn.study.cell import Cell, Observation
 from sojourn.study.claims import reader_of, stored
 from sojourn.study.evidence import Evidence
 from sojourn.study.paper import Profile
-from sojourn.study.rules import Vocabulary
+from sojourn.study.rules import Changes, Variables, Vocabulary
 
 if TYPE_CHECKING:
     from sojourn.study.reproduction import Request
@@ -177,9 +180,18 @@ def execute(
     return runs
 
 
-def cells_of(
-    paper: str, vocabulary: Vocabulary, parts: Sequence[str], names: Mapping[str, Any] | None = None
-) -> list[Cell]:
+class _PlannedCells(Struct, frozen=True, forbid_unknown_fields=True):
+    parts: list[str] = []
+    for_: Variables = msgspec.field(name="for", default_factory=dict)
+    at: Changes = []
+
+
+class _PlanFile(Struct, frozen=True, forbid_unknown_fields=True):
+    cells: list[_PlannedCells]
+    names: Variables = {}
+
+
+def cells_of(paper: str, vocabulary: Vocabulary, parts: Sequence[str], names: Variables | None = None) -> list[Cell]:
     """Return the cells that parts of a paper (the name of its folder) need, each once, in the order of the file.
 
     Parameters
@@ -191,13 +203,13 @@ def cells_of(
     names
         What loops may name besides what the file and the claims do.
     """
-    plain = stored(paper, "plan")
-    reader = reader_of(paper, vocabulary, Evidence(cells={}), {**plain.get("names", {}), **(names or {})})
-    turns = ((one, turn) for one in plain["cells"] for turn in reader.loops(one.get("for", {}), {}))
+    file = stored(paper, "plan", _PlanFile)
+    reader = reader_of(paper, vocabulary, Evidence(cells={}), {**file.names, **(names or {})})
+    turns = ((one, turn) for one in file.cells for turn in reader.loops(one.for_, {}))
     found = (
-        vocabulary.axes(**reader.fields(reader.placed({}, turn), one.get("at", ()), turn))
+        vocabulary.axes(**reader.fields(reader.placed({}, turn), one.at, turn))
         for one, turn in turns
-        if set(turn.get("parts", one.get("parts"))) & set(parts)
+        if set(reader.value(turn.get("parts", one.parts), turn)) & set(parts)
     )
     return list(dict.fromkeys(found))
 

@@ -6,16 +6,20 @@ The module `reproduce` of each folder has a function `reproduction` from a `Requ
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast
 
+from msgspec import structs
+
 from sojourn.backends import Backend
+from sojourn.store.claims import JudgedClaim
 from sojourn.store.run import Run
 from sojourn.study.cell import Observation
 from sojourn.study.claims import Claim
 from sojourn.study.paper import Paper, Profile
 from sojourn.study.plan import K, Means, Outcome, Planned, observed
+from sojourn.study.worlds import Setting
 
 if TYPE_CHECKING:
     from sojourn.report import PaperReport
@@ -57,7 +61,7 @@ class Request:
     tcp: str
     stated_tcp: str | None
     satellite: str | None
-    settings: Mapping[str, Any] = field(default_factory=dict)
+    settings: Mapping[str, Setting] = field(default_factory=dict)
 
     @property
     def declared(self) -> bool:
@@ -81,7 +85,7 @@ class Request:
         What is known of the reason for which a claim fails is of the declared world, and left out in another.
         """
         found = [one for one in claims if one.part in self.run_parts or (not one.part and self.parts is None)]
-        return found if self.declared else [replace(one, why="") for one in found]
+        return found if self.declared else [structs.replace(one, why="") for one in found]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -97,11 +101,12 @@ class Reproduction(Generic[K, E]):
     evidence
         Returns what the claims are judged by, from what was kept of each cell's repeats.
     judge
-        Returns claims in the form of `claims.json`.
+        Returns what became of each claim.
     exhibits
         Returns figures and tables.
     beside
-        Returns claims for other worlds that the same runs are enough for, by name, from what became of the claims.
+        Returns verdicts in other worlds that the same runs are enough for, by world and claim, from what became of the
+        claims.
     facts
         What the head of the report also has, by name.
     paper
@@ -115,9 +120,9 @@ class Reproduction(Generic[K, E]):
     plan: Sequence[Planned[K]]
     observe: Callable[[K, Run], Observation]
     evidence: Callable[[dict[K, tuple[Observation, ...]]], E]
-    judge: Callable[[list[Claim], E], list[dict[str, Any]]]
+    judge: Callable[[list[Claim], E], list[JudgedClaim]]
     exhibits: Callable[[E], Iterable[Exhibit]]
-    beside: Callable[[list[Claim], E, list[dict[str, Any]]], Mapping[str, list[dict[str, Any]]]] = field(
+    beside: Callable[[list[Claim], E, list[JudgedClaim]], Mapping[str, Mapping[str, str]]] = field(
         default=lambda _claims, _evidence, _judged: {}
     )
     facts: Mapping[str, str] = field(default_factory=dict)

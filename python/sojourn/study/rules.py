@@ -47,11 +47,14 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise, product
 from statistics import fmean
 from typing import Any, cast
+
+import msgspec
+from msgspec import Struct
 
 from sojourn.errors import ParamError, SojournError
 from sojourn.stats import mean_interval
@@ -61,7 +64,11 @@ from sojourn.study.orders import NOTICEABLE, Agreement, agreement
 from sojourn.study.redraw import Drawn, drawn_interval
 from sojourn.study.verdict import Check, Relation, above, best_of, exact, not_below
 
-Variables = Mapping[str, Any]
+#: What a file says that a field, a variable or a name is.
+Value = str | bool | int | float | None | Sequence[Any] | Mapping[str, Any]
+Variables = Mapping[str, Value]
+#: The name of a cell or what is different in it, or a list of both.
+Changes = str | Variables | Sequence[str | Variables]
 #: A number of drawn repeats, and how many can be drawn.
 Statistic = tuple[Callable[[Drawn], float], int]
 
@@ -77,43 +84,33 @@ _IS = re.compile(r"(>=|<=|>|<|=) *(\S+) *(.*)")
 _WITHIN = re.compile(r"(\S+) to (\S+) *(.*)")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Rule:
+class Rule(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """A comparison as the file has it; what its keys mean is said above."""
 
     of: str
     what: str = ""
-    for_: Mapping[str, Any] = field(default_factory=dict)
-    any: Mapping[str, Any] = field(default_factory=dict)
-    at: Any = ()
-    less: Any = None
-    over: Any = None
-    lacks: Any = None
-    percent_above: Any = None
-    percent_below: Any = None
+    for_: Variables = msgspec.field(name="for", default_factory=dict)
+    any: Variables = {}
+    at: Changes = []
+    less: Changes | None = None
+    over: Changes | None = None
+    lacks: Changes | None = None
+    percent_above: Changes | None = None
+    percent_below: Changes | None = None
     other_of: str = ""
     scale: float = 1.0
     total: str = ""
-    is_: tuple[str, ...] = ()
+    is_: str | list[str] = msgspec.field(name="is", default_factory=list)
     within: str = ""
-    rises: Mapping[str, Any] = field(default_factory=dict)
-    orders: Mapping[str, Any] = field(default_factory=dict)
-    as_in: Any = ()
+    rises: Variables = {}
+    orders: Variables = {}
+    as_in: Changes = []
     unit: str = ""
 
-    @staticmethod
-    def read(plain: Mapping[str, Any]) -> Rule:
-        """Return the rule of a table.
-
-        Raises
-        ------
-        TypeError
-            If it has a key that no rule has: the file is ours, and so is the mistake.
-        """
-        found = {{"for": "for_", "is": "is_"}.get(key, key): value for key, value in plain.items()}
-        relations = found.get("is_", ())
-        found["is_"] = (relations,) if isinstance(relations, str) else tuple(relations)
-        return Rule(**found)
+    @property
+    def relations(self) -> list[str]:
+        """The relations of `is`."""
+        return [self.is_] if isinstance(self.is_, str) else self.is_
 
     @property
     def quantities(self) -> tuple[str, ...]:
@@ -126,7 +123,7 @@ class Rule:
         return bool(self.rises or self.orders)
 
     @property
-    def against(self) -> tuple[str, Any, Callable[[float, float], float]] | None:
+    def against(self) -> tuple[str, Changes, Callable[[float, float], float]] | None:
         """How the cell is compared with another, that other cell, and what is made of the two; `None` if it is not."""
         for key, (word, combine) in _AGAINST.items():
             if (other := getattr(self, key)) is not None:
@@ -159,7 +156,7 @@ class Vocabulary:
     quantities: Mapping[str, Callable[..., float | None]]
     series: Mapping[str, Callable[..., BySeed]] = field(default_factory=dict)
     curves: Mapping[str, Callable[..., Statistic]] = field(default_factory=dict)
-    names: Mapping[str, Any] = field(default_factory=dict)
+    names: Variables = field(default_factory=dict)
     describe: Callable[[str, Cell, str, Cell | None], str] | None = None
 
 
@@ -179,8 +176,8 @@ class Reader:
 
     vocabulary: Vocabulary
     evidence: Evidence
-    names: Mapping[str, Any] = field(default_factory=dict)
-    cells: Mapping[str, Any] = field(default_factory=dict)
+    names: Variables = field(default_factory=dict)
+    cells: Mapping[str, Changes] = field(default_factory=dict)
     derived: Mapping[str, Rule] = field(default_factory=dict)
 
     def checks(self, rule: Rule, fields: Variables, variables: Variables) -> Iterator[Check]:
@@ -199,7 +196,7 @@ class Reader:
             else:
                 yield from self._here(rule, fields, turn)
 
-    def loops(self, over: Mapping[str, Any], variables: Variables) -> Iterator[Variables]:
+    def loops(self, over: Variables, variables: Variables) -> Iterator[Variables]:
         """Yield the variables of each turn of a loop."""
         lists = [self.value(values, variables) for values in over.values()]
         for turn in product(*lists):
@@ -208,12 +205,12 @@ class Reader:
                 found.update(value if isinstance(value, Mapping) else {name: value})
             yield found
 
-    def fields(self, fields: Variables, changes: Any, variables: Variables, of: str = "") -> dict[str, Any]:
+    def fields(self, fields: Variables, changes: Changes, variables: Variables, of: str = "") -> dict[str, Value]:
         """Return the fields of a cell with changes laid over them; `of` is the quantity that a choice is made by."""
         found = dict(fields)
         for part in [changes] if isinstance(changes, (str, Mapping)) else changes:
             if isinstance(part, str):
-                name = variables[part[1:]] if part.startswith("$") else part
+                name = str(variables[part[1:]]) if part.startswith("$") else part
                 found = self.fields(found, self.cells[name], variables, of)
                 continue
             found.update(
@@ -317,7 +314,7 @@ class Reader:
         quantity = self.vocabulary.quantities[name]
         return self.evidence.by_seed(cell, lambda run: quantity(run, *arguments))
 
-    def _chosen(self, fields: Variables, name: str, choice: Mapping[str, Any], variables: Variables, of: str) -> Any:
+    def _chosen(self, fields: Variables, name: str, choice: Variables, variables: Variables, of: str) -> Any:
         ((word, among),) = choice.items()
         means = {
             value: fmean(self.quantity(of, {**fields, name: value}, variables).values())
@@ -325,11 +322,11 @@ class Reader:
         }
         return {"highest": max, "lowest": min}[word](means, key=lambda value: means[value])
 
-    def placed(self, fields: Variables, variables: Variables) -> dict[str, Any]:
+    def placed(self, fields: Variables, variables: Variables) -> dict[str, Value]:
         """Return the fields with the variables that are fields of a cell."""
         return {**fields, **{name: value for name, value in variables.items() if name in self.vocabulary.axes.names}}
 
-    def value(self, value: Any, variables: Variables) -> Any:
+    def value(self, value: Value, variables: Variables) -> Any:
         """Return what a value of the file stands for: a variable (`$name`), a name, or itself."""
         if not isinstance(value, str):
             return value
@@ -339,9 +336,10 @@ class Reader:
 
     def _relations(self, rule: Rule, variables: Variables) -> Iterator[tuple[Relation, float, str]]:
         def number(text: str) -> float:
-            return float(variables.get(text, self.names.get(text, text)))
+            bound: Any = variables.get(text, self.names.get(text, text))
+            return float(bound)
 
-        for text in rule.is_:
+        for text in rule.relations:
             relation, bound, unit = cast("re.Match[str]", _IS.fullmatch(text)).groups()
             yield cast("Relation", relation), number(bound), unit
         if rule.within:
@@ -377,11 +375,6 @@ class _Named:
         return getattr(self._cell, name)
 
 
-def rules(plain: Iterable[Mapping[str, Any]]) -> tuple[Rule, ...]:
-    """Return the rules of a list of tables."""
-    return tuple(Rule.read(one) for one in plain)
-
-
 def check_relations(rule: Rule, where: str) -> None:
     """Check what a rule must be; `where` it stands begins the sentence.
 
@@ -390,10 +383,10 @@ def check_relations(rule: Rule, where: str) -> None:
     ParamError
         If it has no relation, or one that cannot be read.
     """
-    if not rule.is_ and not rule.within:
+    if not rule.relations and not rule.within:
         message = f'{where}.is is missing: a claim needs a relation and a bound, such as "> 0 ms", or within'
         raise ParamError(message)
-    matches = [("is", text, _IS.fullmatch(text)) for text in rule.is_]
+    matches = [("is", text, _IS.fullmatch(text)) for text in rule.relations]
     matches += [("within", rule.within, _WITHIN.fullmatch(rule.within))] if rule.within else []
     for key, text, match in matches:
         try:

@@ -11,6 +11,7 @@ from sojourn.stats import mean_interval
 from sojourn.study.cell import Cell
 from sojourn.study.evidence import Evidence
 from sojourn.study.quantities import heading, quantity
+from sojourn.study.rules import Value
 from sojourn.units import bits_per_s, seconds
 
 if TYPE_CHECKING:
@@ -132,7 +133,7 @@ def _values(study: Study, evidence: Evidence, cell: Cell, text: str) -> list[flo
         return []
 
 
-def _panels(study: Study, table: ExhibitTable) -> Iterator[tuple[str, dict[str, Any]]]:
+def _panels(study: Study, table: ExhibitTable) -> Iterator[tuple[str, dict[str, Value]]]:
     """Yield the title of each panel, and the settings of its cells that are the same."""
     for value in study.values[table.panels] if table.panels else [None]:
         settings = {axis: values[0] for axis, values in study.values.items()} | table.at

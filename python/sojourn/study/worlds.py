@@ -7,22 +7,26 @@ on what: they stand beside it, in `worlds` of each claim, and as columns of the 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from msgspec import Struct, structs
 
 from sojourn.backends import for_many
 from sojourn.errors import ParamError
+from sojourn.store.claims import JudgedClaim
 
 if TYPE_CHECKING:
     from sojourn.report.table import Table
     from sojourn.study.reproduction import Request
 
+#: What a field of a plan's bed is set to.
+Setting = str | bool | int | float | tuple[str, ...]
 #: What asks for all worlds of a paper.
 ALL = "all"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class World:
+class World(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """A world beside the declared one; what it does not name is as in the declared one.
 
     Attributes
@@ -55,13 +59,7 @@ class World:
     repeat: int | None = None
     backend: str = "sim"
     parts: tuple[str, ...] = ()
-    settings: Mapping[str, Any] = field(default_factory=dict)
-
-    @staticmethod
-    def read(name: str, plain: Mapping[str, Any]) -> World:
-        """Return the world of a table of `paper.toml`."""
-        settings = {key: tuple(one) if isinstance(one, list) else one for key, one in plain.get("settings", {}).items()}
-        return World(name=name, **{**plain, "parts": tuple(plain.get("parts", ())), "settings": settings})
+    settings: dict[str, Setting] = {}
 
     def request(self, declared: Request) -> Request | None:
         """Return what is asked for in this world beside a request; `None` if none of the parts can be judged here."""
@@ -109,15 +107,14 @@ def chosen(known: Mapping[str, World], text: str | None) -> tuple[World, ...]:
     return tuple(world for name, world in known.items() if name in names)
 
 
-def beside(judged: Iterable[dict[str, Any]], name: str, others: Iterable[Mapping[str, Any]]) -> None:
+def beside(judged: Iterable[JudgedClaim], name: str, verdicts: Mapping[str, str]) -> None:
     """Write into each claim what became of it in another world; one that was not judged there is left out."""
-    found = {claim["id"]: claim["verdict"] for claim in others}
     for claim in judged:
-        if claim["id"] in found:
-            claim.setdefault("worlds", {})[name] = found[claim["id"]]
+        if claim.id in verdicts:
+            claim.worlds[name] = verdicts[claim.id]
 
 
-def about(known: Mapping[str, World], claims: Iterable[Mapping[str, Any]]) -> tuple[str, ...]:
+def about(known: Mapping[str, World], claims: Iterable[JudgedClaim]) -> tuple[str, ...]:
     """Return a sentence for each world beside the declared one that is data of the paper: what is otherwise."""
     from sojourn.report.exhibit import worlds_of
 
@@ -136,27 +133,27 @@ _HEADS = (
 )
 
 
-def table(claims: Sequence[dict[str, Any]], declared: str) -> Table:
+def table(claims: Sequence[JudgedClaim], declared: str) -> Table:
     """Return how many claims hold, fail and cannot be told in each world, the declared one, in words, first."""
     from sojourn.report.exhibit import worlds_of
     from sojourn.report.table import Table
 
     rows: list[tuple[str, ...]] = [(declared, *_counts(claims), "", "")]
     for name in worlds_of(claims):
-        there = [claim for claim in claims if name in claim.get("worlds", {})]
-        moved = [(claim["verdict"], claim["worlds"][name]) for claim in there if "by_construction" not in claim]
+        there = [claim for claim in claims if name in claim.worlds]
+        moved = [(claim.verdict, claim.worlds[name]) for claim in there if not claim.by_construction]
         gained = sum(here != "holds" == elsewhere for here, elsewhere in moved)
         lost = sum(here == "holds" != elsewhere for here, elsewhere in moved)
-        verdicts = _counts([{**claim, "verdict": claim["worlds"][name]} for claim in there])
+        verdicts = _counts([structs.replace(claim, verdict=claim.worlds[name]) for claim in there])
         rows.append((name, *verdicts, str(gained), str(lost)))
     return Table(
         name="worlds",
         headers=_HEADS,
         rows=tuple(rows),
         records=tuple(
-            {"claim": claim["id"], "world": name, "verdict": verdict}
+            {"claim": claim.id, "world": name, "verdict": verdict}
             for claim in claims
-            for name, verdict in {declared: claim["verdict"], **claim.get("worlds", {})}.items()
+            for name, verdict in {declared: claim.verdict, **claim.worlds}.items()
         ),
         note="The first world was declared before the runs, and its verdicts are those that are counted. Each other "
         "differs from it in what its name says. Claims by construction are in no other column.",
@@ -164,9 +161,8 @@ def table(claims: Sequence[dict[str, Any]], declared: str) -> Table:
     )
 
 
-def _counts(claims: Iterable[dict[str, Any]]) -> tuple[str, ...]:
+def _counts(claims: Sequence[JudgedClaim]) -> tuple[str, ...]:
     from sojourn.report.exhibit import verdicts
 
-    claims = tuple(claims)
     found = {"by construction": 0, **dict(verdicts(claims))}
     return (str(len(claims)), *(str(found[word]) for word in ("by construction", "holds", "fails", "cannot tell")))

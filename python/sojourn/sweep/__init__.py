@@ -1,16 +1,25 @@
 """Sweeps: the product of lists of settings, each combination run several times."""
 
 from sojourn.sweep.file import Sweep, SweepCell, load
-from sojourn.sweep.tables import csv_table, json_object, markdown_table, runs_frame, summary_of, text_table
+from sojourn.sweep.tables import (
+    MetricSummary,
+    csv_table,
+    markdown_table,
+    runs_frame,
+    summarised,
+    summary_of,
+    text_table,
+)
 
 __all__ = [
+    "MetricSummary",
     "Sweep",
     "SweepCell",
     "csv_table",
-    "json_object",
     "load",
     "markdown_table",
     "runs_frame",
+    "summarised",
     "summary_of",
     "text_table",
 ]

@@ -18,14 +18,14 @@ from __future__ import annotations
 import dataclasses
 import json
 import math
-import typing
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
 from pathlib import Path
 from typing import Any
 
 from sojourn import api, bounded
-from sojourn.bounds import check_plan, check_repeat
+from sojourn.bounds import Plain, check_plan, check_repeat
 from sojourn.errors import ParamError
 from sojourn.experiments import BUILT_IN, option_types
 from sojourn.scenario import Download, Flow, Probe, Scenario, Tcp
@@ -60,7 +60,7 @@ class SweepCell:
     """
 
     values: tuple[str, ...]
-    settings: tuple[Value, ...]
+    settings: tuple[Plain, ...]
     scenario: Scenario
     text: str
 
@@ -117,7 +117,7 @@ def load(path: Path, *, repeat: int | None = None, backend: str = "sim") -> Swee
         raise ParamError(message) from error
 
 
-def sweep_of(path: Path, plain: dict[str, Any], repeat: int | None, backend: str) -> Sweep:
+def sweep_of(path: Path, plain: dict[str, Plain], repeat: int | None, backend: str) -> Sweep:
     """Return the sweep of what a file holds; raises as `load`."""
     varied = plain.pop("vary", {})
     if not isinstance(varied, dict):
@@ -127,9 +127,8 @@ def sweep_of(path: Path, plain: dict[str, Any], repeat: int | None, backend: str
     count = fixed.pop("repeat", DEFAULT_REPEAT) if repeat is None else repeat
     fixed.pop("repeat", None)
     check_repeat(count)
-    lists = _flat(varied)
-    for key, values in lists.items():
-        _check_list(key, values, fixed)
+    assert isinstance(count, int)
+    lists = {key: _checked_list(key, values, fixed) for key, values in _flat(varied).items()}
     if "experiment" not in fixed and "experiment" not in lists:
         message = f"experiment is not given, but must be one of {', '.join(BUILT_IN)} or the path of a TOML file"
         raise ParamError(message)
@@ -148,9 +147,9 @@ def sweep_of(path: Path, plain: dict[str, Any], repeat: int | None, backend: str
     return Sweep(name=path.stem, keys=tuple(lists), vary=vary, cells=tuple(cells), repeat=count)
 
 
-def _flat(table: dict[str, Any], prefix: str = "") -> dict[str, Any]:
+def _flat(table: Mapping[str, Plain], prefix: str = "") -> dict[str, Plain]:
     """Return a table with the keys of inner tables joined by dots."""
-    flat: dict[str, Any] = {}
+    flat: dict[str, Plain] = {}
     for key, value in table.items():
         if isinstance(value, dict):
             flat |= _flat(value, f"{prefix}{key}.")
@@ -159,7 +158,7 @@ def _flat(table: dict[str, Any], prefix: str = "") -> dict[str, Any]:
     return flat
 
 
-def _check_list(key: str, values: Any, fixed: dict[str, Any]) -> None:
+def _checked_list(key: str, values: Plain, fixed: Mapping[str, Plain]) -> Sequence[Plain]:
     if key in {"seed", "repeat"}:
         message = f"vary.{key} is given, but {key} cannot vary: repeat makes runs with one seed after the other"
         raise ParamError(message)
@@ -175,32 +174,31 @@ def _check_list(key: str, values: Any, fixed: dict[str, Any]) -> None:
             message = f"vary.{key} holds {one!r} twice, but must hold each value once"
             raise ParamError(message)
         earlier.add(one)
+    return values
 
 
-def _shown(value: Any) -> str:
+def _shown(value: Plain) -> str:
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
-def _scenario(folder: Path, settings: dict[str, Any], backend: str) -> Scenario:
-    experiment = settings.pop("experiment")
-    _check_type("experiment", experiment, (str,))
+def _scenario(folder: Path, settings: dict[str, Plain], backend: str) -> Scenario:
+    experiment = _text("experiment", settings.pop("experiment"))
     if experiment not in BUILT_IN and not Path(experiment).is_absolute():
         beside = folder / experiment
         experiment = str(beside) if beside.is_file() else experiment
     options: dict[str, Any] = {}
-    others: dict[str, Any] = {}
-    hints = option_types()
+    others: dict[str, Plain] = {}
+    types = option_types()
     for key, value in settings.items():
         if key in {"qdisc", "rate", "link"}:
-            _check_type(key, value, (str,))
-            options[key] = value
-        elif key in hints:
-            _check_type(key, value, typing.get_args(hints[key]) or (hints[key],))
+            options[key] = _text(key, value)
+        elif key in types:
+            _check_type(key, value, types[key])
             options[key] = value
         else:
             others[key] = value
     if "link" in options:
-        options |= _rates(options.pop("link"), options)
+        options |= _rates(options.pop("link"), options.keys())
     scenario = api.build(experiment, backend=backend, **options)
     if others:
         plain = json.loads(scenario.to_json())
@@ -210,14 +208,19 @@ def _scenario(folder: Path, settings: dict[str, Any], backend: str) -> Scenario:
     return scenario
 
 
-def _check_type(key: str, value: Any, types: tuple[type, ...]) -> None:
+def _text(key: str, value: Plain) -> str:
+    _check_type(key, value, (str,))
+    return str(value)
+
+
+def _check_type(key: str, value: Plain, types: tuple[type, ...]) -> None:
     if type(value) not in types:
         expected = " or ".join(words for name, words in _TYPES.items() if name in {one.__name__ for one in types})
         message = f"{key} is {value!r}, but must be {expected}"
         raise ParamError(message)
 
 
-def _rates(link: str, options: dict[str, Any]) -> dict[str, str]:
+def _rates(link: str, options: Collection[str]) -> dict[str, str]:
     """Return the rates of a link such as `10/1`, down before up; a rate without a unit is in Mbit/s."""
     for key in ("rate", "up", "down"):
         if key in options:
@@ -231,7 +234,7 @@ def _rates(link: str, options: dict[str, Any]) -> dict[str, str]:
     return {"down": down, "up": up}
 
 
-def _set(plain: dict[str, Any], key: str, value: Any) -> None:
+def _set(plain: Any, key: str, value: Plain) -> None:
     """Set one key of a scenario, by its path."""
     if isinstance(value, list) or type(value).__name__ not in _TYPES:
         message = f"{key} is {value!r}, but must be text, a number, true or false"

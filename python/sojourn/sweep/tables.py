@@ -5,12 +5,13 @@ What a run cost, which differs from one machine to the next, is in none of them.
 
 from __future__ import annotations
 
-import csv
-import io
+import json
 from collections.abc import Sequence
-from dataclasses import asdict
 from statistics import median
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+import msgspec
+from msgspec import Struct, structs
 
 from sojourn import _native, tables
 from sojourn.rounds import Grown, Precision
@@ -31,51 +32,79 @@ SHOWN = {
 }
 
 
-def json_object(
-    sweep: Sweep, grown: Sequence[Grown], until: Precision | None, summaries: Sequence[dict[str, Any]]
-) -> dict[str, Any]:
-    """Return the object of format `sojourn-sweep/1`: for each cell its values, its runs, and each metric's interval."""
-    return {
-        "format": SWEEP_FORMAT,
-        "sweep": sweep.name,
-        "code_version": _native.__version__,
-        "build": _native.__build__,
-        "vary": sweep.vary,
-        "repeat": sweep.repeat,
-        "until": None if until is None else asdict(until),
-        "cells": [
-            {
-                "values": dict(zip(sweep.keys, cell.values, strict=True)),
-                "n": len(one.runs),
-                "reached": one.reached,
-                "summary": summary,
-                "runs": [run.id for run in one.runs if isinstance(run, StoredRun)],
-            }
-            for cell, one, summary in zip(sweep.cells, grown, summaries, strict=True)
-        ],
-    }
+class MetricSummary(Struct, frozen=True):
+    """Number, mean, median and 95 % interval of a metric of the runs of a cell."""
+
+    n: int
+    mean: float | None = None
+    median: float | None = None
+    low: float | None = None
+    high: float | None = None
 
 
-def csv_table(sweep: dict[str, Any]) -> str:
+class CellSummary(Struct, frozen=True, kw_only=True):
+    """What a cell has come to: its values, its runs, and its metrics."""
+
+    values: dict[str, str]
+    n: int
+    reached: bool | None
+    summary: dict[str, MetricSummary]
+    runs: list[str]
+
+
+class SweepSummary(Struct, frozen=True, kw_only=True):
+    """What a sweep has come to, format `sojourn-sweep/1`."""
+
+    format: str = SWEEP_FORMAT
+    sweep: str
+    code_version: str = _native.__version__
+    build: str = _native.__build__
+    vary: dict[str, list[str]]
+    repeat: int
+    until: Precision | None
+    cells: list[CellSummary]
+
+    def json(self) -> str:
+        """Return it as `sweep.json` has it."""
+        return json.dumps(msgspec.to_builtins(self), indent=1)
+
+
+def summarised(
+    sweep: Sweep, grown: Sequence[Grown], until: Precision | None, summaries: Sequence[dict[str, MetricSummary]]
+) -> SweepSummary:
+    """Return what a sweep has come to: for each cell its values, its runs, and each metric's interval."""
+    cells = [
+        CellSummary(
+            values=dict(zip(sweep.keys, cell.values, strict=True)),
+            n=len(one.runs),
+            reached=one.reached,
+            summary=summary,
+            runs=[run.id for run in one.runs if isinstance(run, StoredRun)],
+        )
+        for cell, one, summary in zip(sweep.cells, grown, summaries, strict=True)
+    ]
+    return SweepSummary(sweep=sweep.name, vary=sweep.vary, repeat=sweep.repeat, until=until, cells=cells)
+
+
+def csv_table(sweep: SweepSummary) -> str:
     """Return one row for each metric of each cell."""
-    out = io.StringIO()
-    writer = csv.writer(out, lineterminator="\n")
-    keys = list(sweep["vary"])
-    writer.writerow([*keys, "metric", "n", "mean", "median", "low", "high"])
-    for cell in sweep["cells"]:
-        for metric, row in cell["summary"].items():
-            writer.writerow([*(cell["values"][key] for key in keys), metric, *row.values()])
-    return out.getvalue()
+    return tables.csv_text(
+        [
+            {**cell.values, "metric": metric, **structs.asdict(row)}
+            for cell in sweep.cells
+            for metric, row in cell.summary.items()
+        ]
+    )
 
 
-def markdown_table(sweep: dict[str, Any]) -> str:
+def markdown_table(sweep: SweepSummary) -> str:
     """Return the table of the cells, in Markdown."""
-    return tables.markdown(*_table(sweep), left=len(sweep["vary"])) + "\n"
+    return tables.markdown(*_table(sweep), left=len(sweep.vary)) + "\n"
 
 
-def text_table(sweep: dict[str, Any]) -> str:
+def text_table(sweep: SweepSummary) -> str:
     """Return the table of the cells, for a terminal."""
-    return tables.text(*_table(sweep), left=len(sweep["vary"]))
+    return tables.text(*_table(sweep), left=len(sweep.vary))
 
 
 def runs_frame(sweep: Sweep, grown: Sequence[Grown]) -> pl.DataFrame:
@@ -90,39 +119,33 @@ def runs_frame(sweep: Sweep, grown: Sequence[Grown]) -> pl.DataFrame:
             found = metrics_of(run)
             name = run.id if isinstance(run, StoredRun) else None
             rows.append((*cell.values, run.seed, name, *(found.get(metric) for metric in metrics)))
-    schema: dict[str, Any] = dict.fromkeys(sweep.keys, pl.String)
+    schema: dict[str, type[pl.DataType]] = dict.fromkeys(sweep.keys, pl.String)
     schema |= {"seed": pl.UInt64, "run": pl.String} | dict.fromkeys(metrics, pl.Float64)
     return pl.DataFrame(rows, schema=schema, orient="row")
 
 
-def summary_of(runs: Sequence[Run]) -> dict[str, dict[str, Any]]:
+def summary_of(runs: Sequence[Run]) -> dict[str, MetricSummary]:
     """Return number, mean, median and 95 % interval of each metric of the runs of a cell."""
     from sojourn.stats import mean_interval
     from sojourn.stats.paired import METRICS
     from sojourn.store.metrics import metrics_of
 
     found = [metrics_of(run) for run in runs]
-    rows: dict[str, dict[str, Any]] = {}
+    rows: dict[str, MetricSummary] = {}
     for metric in METRICS:
         values = [value for one in found if (value := one.get(metric)) is not None]
         if not values:
-            rows[metric] = {"n": 0, "mean": None, "median": None, "low": None, "high": None}
+            rows[metric] = MetricSummary(n=0)
             continue
-        interval = mean_interval(values)
-        rows[metric] = {
-            "n": interval.n,
-            "mean": interval.value,
-            "median": float(median(values)),
-            "low": interval.low,
-            "high": interval.high,
-        }
+        interval, middle = mean_interval(values), float(median(values))
+        rows[metric] = MetricSummary(interval.n, interval.value, middle, interval.low, interval.high)
     return rows
 
 
-def _table(sweep: dict[str, Any]) -> tuple[list[str], list[list[str]]]:
+def _table(sweep: SweepSummary) -> tuple[list[str], list[list[str]]]:
     rows = []
-    for cell in sweep["cells"]:
-        summary = cell["summary"]
-        shown = [tables.interval(*(summary[metric][name] for name in ("mean", "low", "high"))) for metric in SHOWN]
-        rows.append([*cell["values"].values(), str(cell["n"]), *shown])
-    return [*sweep["vary"], "runs", *SHOWN.values()], rows
+    for cell in sweep.cells:
+        found = [cell.summary[metric] for metric in SHOWN]
+        shown = [tables.interval(one.mean, one.low, one.high) for one in found]
+        rows.append([*cell.values.values(), str(cell.n), *shown])
+    return [*sweep.vary, "runs", *SHOWN.values()], rows

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+
+from msgspec import Struct
 
 from sojourn.errors import ParamError
 from sojourn.frame_library import pl
@@ -16,9 +17,20 @@ MOST_POINTS = 8000
 _QUANTILES = 501
 
 
+class Line(Struct, frozen=True, kw_only=True):
+    """A line: what it is of, its times, its values, and how many there are of them all."""
+
+    metric: str
+    name: str
+    direction: str | None
+    t: list[float]
+    v: list[float | None]
+    of: int
+
+
 def series(
     frame: pl.DataFrame, *, metrics: list[str], points: int, start: float = -math.inf, end: float = math.inf
-) -> list[dict[str, Any]]:
+) -> list[Line]:
     """Return the lines of a run, each thinned to about so many values; the least and the largest stay.
 
     Parameters
@@ -48,14 +60,14 @@ def series(
         times, values = part["t_s"].to_numpy(), part["value"].to_numpy()
         kept = thinned(values, points)
         lines.append(
-            {
-                "metric": metric,
-                "name": name,
-                "direction": direction,
-                "t": [round(float(value), 6) for value in times[kept]],
-                "v": [short(value) for value in values[kept]],
-                "of": int(times.size),
-            }
+            Line(
+                metric=metric,
+                name=name,
+                direction=direction,
+                t=[round(float(value), 6) for value in times[kept]],
+                v=[short(value) for value in values[kept]],
+                of=int(times.size),
+            )
         )
     return lines
 
@@ -79,13 +91,10 @@ def combined(frame: pl.DataFrame) -> pl.DataFrame:
     return both.with_columns(name=pl.lit("all")).select(frame.columns)
 
 
-def distribution(frame: pl.DataFrame, metric: str) -> dict[str, Any]:
+def distribution(frame: pl.DataFrame, metric: str) -> dict[str, int | list[float | None]]:
     """Return the distribution of a metric in the measured window, thinned: `value`, `fraction`, and `count`."""
     samples = frame.filter((pl.col("metric") == metric) & (pl.col("t_s") >= 0))["value"].drop_nulls().drop_nans()
     curve = cdf(samples)
     places = quantile_places(curve.height, _QUANTILES)
-    return {
-        "value": [short(value) for value in curve["value"].to_numpy()[places]],
-        "fraction": [short(value) for value in curve["fraction"].to_numpy()[places]],
-        "count": curve.height,
-    }
+    value, fraction = ([short(each) for each in curve[name].to_numpy()[places]] for name in ("value", "fraction"))
+    return {"value": value, "fraction": fraction, "count": curve.height}

@@ -7,14 +7,15 @@ import time
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 from msgspec import Meta, Struct
 
 from sojourn import bounded, schema
 from sojourn.errors import SojournError
 from sojourn.schema import Number, Text
-from sojourn.store import index
+from sojourn.store.claims import load as load_claims
+from sojourn.tables import Value
 from sojourn.view.settings import differences
 from sojourn.view.source import Source, planned
 from sojourn.view.table import Row
@@ -26,11 +27,11 @@ MOST_CELLS = 500
 #: Most cells of a map, and bytes of its file.
 MOST_MAP_CELLS = 20_000
 _MAP_BYTES = 16 << 20
-#: Keys of a claim that the page shows, where a claim has them.
-_CLAIM = ("id", "section", "says", "verdict", "value", "low", "high", "unit", "reason")
 
 
-def comparison(rows: list[Row], of_run: Mapping[str, Sequence[tuple[str, str]]]) -> dict[str, Any]:
+def comparison(
+    rows: list[Row], of_run: Mapping[str, Sequence[tuple[str, str]]]
+) -> dict[str, list[Mapping[str, Value]]]:
     """Return mean, median and 95 % interval of each metric of each cell, and the paired differences.
 
     A cell is all that its runs have in common but the seed; two that differ in anything else never share a row.
@@ -46,7 +47,7 @@ def comparison(rows: list[Row], of_run: Mapping[str, Sequence[tuple[str, str]]])
     from sojourn.frame_library import pl
     from sojourn.store.metrics import RUN_SCHEMA
 
-    found: dict[str, list[dict[str, Any]]] = {"summary": [], "differences": [], "left_out": []}
+    found: dict[str, list[Mapping[str, Value]]] = {"summary": [], "differences": [], "left_out": []}
     order = {cell: place for place, cell in enumerate(dict.fromkeys(cell for of in of_run.values() for cell in of))}
     groups: dict[str, list[Row]] = {}
     beside: Counter[str] = Counter()
@@ -98,25 +99,35 @@ def _told_apart(group: list[Row]) -> list[Row]:
     ]
 
 
-def claims(sources: list[Source]) -> list[dict[str, Any]]:
+#: What the page shows of a claim as it is.
+_CLAIM = ("id", "section", "says", "verdict", "value", "low", "high", "unit", "reason")
+
+
+class FolderClaims(Struct):
+    """The claims of a folder, or why they cannot be read."""
+
+    source: int
+    folder: str
+    title: str
+    claims: list[dict[str, Value | dict[str, str]]]
+    error: str | None = None
+
+
+def claims(sources: list[Source]) -> list[FolderClaims]:
     """Return the claims of each folder that has some."""
     found = []
     for number, source in enumerate(sources):
         path = source.path / "claims.json"
         if not path.is_file():
             continue
-        entry: dict[str, Any] = {"source": number, "folder": source.path.name, "title": source.labels.title}
+        here = FolderClaims(number, source.path.name, source.labels.title, [])
         try:
-            plain = index.load_claims(path)
+            for claim in load_claims(path):
+                shown = {key: getattr(claim, key) for key in _CLAIM}
+                here.claims.append({**shown, "by_construction": bool(claim.by_construction), "worlds": claim.worlds})
         except SojournError as error:
-            found.append({**entry, "claims": [], "error": str(error)})
-            continue
-        shown = [
-            {key: claim.get(key) for key in _CLAIM}
-            | {"by_construction": "by_construction" in claim, "worlds": _worlds(claim)}
-            for claim in plain
-        ]
-        found.append({**entry, "claims": shown, "error": None})
+            here.error = str(error)
+        found.append(here)
     return found
 
 
@@ -126,7 +137,7 @@ class _Map(Struct):
     cells: Annotated[list[dict[Text, Text | Number | bool | None]], Meta(min_length=1, max_length=MOST_MAP_CELLS)]
 
 
-def map_of(source: Source) -> dict[str, Any]:
+def map_of(source: Source) -> dict[str, list[str] | list[list[Value]]]:
     """Return the table that a map has come to: its columns, and a row for each cell.
 
     Raises
@@ -146,16 +157,10 @@ def map_of(source: Source) -> dict[str, Any]:
     return {"columns": columns, "rows": [[cell.get(name) for name in columns] for cell in plain["cells"]]}
 
 
-def _worlds(claim: dict[str, Any]) -> dict[str, str]:
-    """Return the verdict in other worlds, as far as the claim has such."""
-    worlds = claim.get("worlds")
-    return {str(name): str(word) for name, word in worlds.items()} if isinstance(worlds, dict) else {}
-
-
-def progress(sources: list[Source]) -> list[dict[str, Any]]:
+def progress(sources: list[Source]) -> list[dict[str, Value]]:
     """Return how far each folder has come."""
     held = _held()
-    found = []
+    found: list[dict[str, Value]] = []
     for number, source in enumerate(sources):
         folders = [source.path, source.store, source.path / ".new", source.path / ".new" / "runs"]
         writing = any(_number(folder) in held for folder in folders)

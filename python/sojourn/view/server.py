@@ -301,7 +301,7 @@ def _attempt(make: Callable[[], Response]) -> Response:
 
 
 def _dump(found: object) -> bytes:
-    return json.dumps(found, separators=(",", ":"), allow_nan=False).encode()
+    return json.dumps(msgspec.to_builtins(found), separators=(",", ":"), allow_nan=False).encode()
 
 
 def _reply(request: Request, body: bytes, etag: str | None = None) -> Response:

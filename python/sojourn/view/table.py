@@ -9,7 +9,7 @@ from functools import lru_cache
 from typing import Any
 
 from sojourn import _native
-from sojourn.store.cell import link_name
+from sojourn.store.cell import label_of, link_name
 from sojourn.view import settings
 from sojourn.view.source import Labels, Source
 
@@ -131,7 +131,7 @@ def _named(heads: list[Row], number: int, source: Source, labels: Labels) -> lis
     for row in whole:
         link, qdisc = labels.of_run.get(row["id"], [("", "")])[0]
         row["link"] = link or link_name(row["down"], row["up"])
-        row["qdisc"] = qdisc or label(short[row["qdisc_up"]], short[row["qdisc_down"]])
+        row["qdisc"] = qdisc or label_of(short[row["qdisc_up"]], short[row["qdisc_down"]])
         named.setdefault(row["experiment"], {})[row["cell"]] = (row["link"], row["qdisc"])
     words = {experiment: _differences(frozenset(group.items())) for experiment, group in named.items()}
     for row in whole:
@@ -143,8 +143,3 @@ def _named(heads: list[Row], number: int, source: Source, labels: Labels) -> lis
 def _differences(named: frozenset[tuple[str, tuple[str, str]]]) -> dict[str, str]:
     """Keep what was found at hand: a page asks every other second."""
     return settings.differences(dict(named))
-
-
-def label(up: str, down: str) -> str:
-    """Return what the disciplines of a run are called: that of both directions, or each."""
-    return up if up == down else f"{up} (up), {down} (down)"

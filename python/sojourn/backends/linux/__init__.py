@@ -11,11 +11,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from sojourn import _native, units
+from sojourn import _native, schema, units
 from sojourn.backends import MeasurementStore, Parts
 from sojourn.backends.linux import cell, flusher, guest_inputs, measurements, wifi
-from sojourn.backends.linux.guest import Answer, agent_identity, carry_out
-from sojourn.backends.linux.topology import Network, Side, bed, check_kernel
+from sojourn.backends.linux.guest import Answer, agent_identity, carry_out, job_text
+from sojourn.backends.linux.job import Job
+from sojourn.backends.linux.topology import Network, bed, check_kernel
 from sojourn.errors import ParamError, SojournError
 from sojourn.kernel.find import Kernel, find
 
@@ -141,19 +142,18 @@ class LinuxBackend:
         network = network_of(load)
         kernel = self._kernel_for(network)
         check_kernel(network, kernel.release)
-        job = {
-            "format": JOB_FORMAT,
-            "modules": [str(module) for module in kernel.modules],
-            "bed": bed(network),
-            "load": load,
-            "watch_packets": True,
-        }
-        files: dict[str, Path] = {}
-        if "flusher" in load:
-            job["flusher"], files = flusher.job(load["flusher"], kernel, network)
-        words = () if network.cell is None else cell.command_line(network.cell, load["seed"])
-        bound_s = _bound_s(load, network, kernel)
-        return _Task(job=job, kernel=kernel, seed=load["seed"], bound_s=bound_s, words=words, files=files)
+        daemon, files = (None, {}) if network.flusher is None else flusher.job(network.flusher, kernel, network)
+        job = Job(
+            format=JOB_FORMAT,
+            modules=[str(module) for module in kernel.modules],
+            bed=bed(network),
+            load=load,
+            watch_packets=True,
+            flusher=daemon,
+        )
+        words = () if network.cell is None else cell.command_line(network.cell, network.seed)
+        bound_s = _bound_s(network, kernel)
+        return _Task(job=job, kernel=kernel, seed=network.seed, bound_s=bound_s, words=words, files=files)
 
     def _kernel_for(self, network: Network) -> Kernel:
         if network.cell is None:
@@ -165,7 +165,7 @@ class LinuxBackend:
 class _Task:
     """What a guest is to do, as `carry_out` takes it."""
 
-    job: dict[str, Any]
+    job: Job
     kernel: Kernel
     seed: int
     bound_s: float
@@ -176,9 +176,8 @@ class _Task:
         return guest_inputs.name_of(self.job, self.kernel, seed=self.seed, words=self.words, files=self.files)
 
     def answer(self) -> Answer:
-        return carry_out(
-            self.job, self.kernel, seed=self.seed, bound_s=self.bound_s, words=self.words, files=self.files
-        )
+        text = job_text(self.job)
+        return carry_out(text, self.kernel, seed=self.seed, bound_s=self.bound_s, words=self.words, files=self.files)
 
 
 def _stored(scenario: str, run_id: str, answer: Answer) -> Parts:
@@ -190,53 +189,23 @@ def has_cell(scenario: str) -> bool:
     return '"wifi":{' in scenario
 
 
-def _bound_s(load: dict[str, Any], network: Network, kernel: Kernel) -> float:
+def _bound_s(network: Network, kernel: Kernel) -> float:
     """Return how long a run may take, in this machine's seconds."""
-    virtual_s = float(load["duration_ns"] + load["lead_ns"]) / 1e9
+    virtual_s = float(network.duration_ns + network.lead_ns) / 1e9
     if not kernel.virtual_time:
         return virtual_s + _REAL_START_S
     rates = network.up.rate_bps + network.down.rate_bps
     if network.cell is not None:
         # The air carries less than the wire behind it, and a flood loses before it most of what it sends.
-        rates = min(
-            rates,
-            _AIR_BPS
-            + sum(
-                units.bits_per_s(flow["spec"]["rate"])
-                for flow in load["flows"]
-                if flow["spec"].get("protocol") == "udp"
-            ),
-        )
+        floods = [flow.spec.rate for flow in network.flows if flow.spec.protocol == "udp"]
+        rates = min(rates, _AIR_BPS + sum(units.bits_per_s(rate) for rate in floods if rate is not None))
     packets = rates / _FRAME_BITS * virtual_s * _PACKETS_BY_DATA
-    if "flusher" in load:
+    if network.flusher is not None:
         # Each is captured three times more, and the daemon wakes up every few milliseconds.
         packets = 3 * packets + _WAKE_UPS_PER_S * virtual_s
     return _START_S + _PACKET_S * packets
 
 
-def network_of(load: dict[str, Any]) -> Network:
+def network_of(load: Any) -> Network:
     """Return what the bed of a load plan is built from."""
-    sides = {
-        name: Side(
-            rate_bps=load[name]["rate_bps"],
-            burst_bytes=load[name]["burst_bytes"],
-            discipline=load[name]["qdisc"],
-            loss=load[name].get("loss", 0),
-            jitter_ns=load[name].get("jitter_ns", 0),
-        )
-        for name in ("up", "down")
-    }
-    traffic = [one for key in ("flows", "probes", "web", "downloads") for one in load.get(key, ())]
-    clients, servers = (1 + max((one.get(end, 0) for one in traffic), default=0) for end in ("client", "server"))
-    return Network(
-        up=sides["up"],
-        down=sides["down"],
-        edge_rate_bps=load["edge_rate_bps"],
-        paths_ns=tuple(load["paths"]),
-        tcp=load["tcp"],
-        edge_burst_bytes=load.get("edge_burst_bytes"),
-        edge_limit=load.get("edge_limit", 1000),
-        cell=load.get("wifi"),
-        clients=clients,
-        servers=servers,
-    )
+    return schema.convert(load, Network)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import shutil
 from pathlib import Path
-from typing import Any
 
 from sojourn.errors import SojournError
 
@@ -41,12 +40,12 @@ def hostapd() -> Path:
     return Path(found).resolve()
 
 
-def configuration(cell: dict[str, Any], device: str) -> str:
+def configuration(device: str, *, channel_mhz: int, vht: bool) -> str:
     """Return hostapd's configuration for the cell of a load plan: an open network, as wide as its widest link.
 
     EDCA parameters are not here: the radios are told them exactly, and hostapd knows them in coarser units.
     """
-    wide = cell["channel_mhz"] > 20
+    wide = channel_mhz > 20
     ht = "[SHORT-GI-20]" + ("[HT40+][SHORT-GI-40]" if wide else "")
     lines = [
         f"interface={device}",
@@ -65,9 +64,9 @@ def configuration(cell: dict[str, Any], device: str) -> str:
         "logger_stdout=-1",
         "logger_stdout_level=2",
     ]
-    if cell["vht"]:
+    if vht:
         lines += ["ieee80211ac=1", "vht_capab=[MAX-MPDU-11454][SHORT-GI-80]"]
-        if cell["channel_mhz"] == 80:
+        if channel_mhz == 80:
             lines += ["vht_oper_chwidth=1", f"vht_oper_centr_freq_seg0_idx={_CENTRE_80}"]
         else:
             lines += ["vht_oper_chwidth=0"]

@@ -10,10 +10,13 @@ driver's own (`kernel/sojourn_radio`). Addresses are fixed, and neighbours are e
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from msgspec import Struct
 
 from sojourn.backends.linux import access_point, messages, nl80211
 from sojourn.backends.linux.disciplines import below, encoded, queue_length
+from sojourn.backends.linux.load import Cell, Limits, Link
 
 if TYPE_CHECKING:
     from sojourn.backends.linux.steps import Steps
@@ -29,7 +32,7 @@ _CATEGORIES = 4
 _ONE_AT_A_TIME = 1
 _DISCIPLINE = 0x10
 #: Limits of pending airtime that never matter, for nodes that have none in a scenario.
-_NO_LIMITS = {"low_us": 10_000_000, "high_us": 10_000_000, "total_us": 10_000_000}
+_NO_LIMITS = Limits(low_us=10_000_000, high_us=10_000_000, total_us=10_000_000)
 #: Of sockets other than TCP's, bytes: more than any queue holds.
 _SEND_BUFFER = 64 << 20
 #: What mac80211 tells of each station.
@@ -53,44 +56,49 @@ def hardware_address(radio: int) -> str:
     return f"02:00:00:00:01:{radio:02x}"
 
 
-def command_line(cell: dict[str, Any], seed: int) -> tuple[str, ...]:
+def command_line(cell: Cell, seed: int) -> tuple[str, ...]:
     """Return what the driver is told on the kernel's command line."""
-    own, stations = cell["access_point"], cell["station"]
+    own, stations = cell.access_point, cell.station
     words = {
-        "radios": len(cell["stations"]) + 1,
+        "radios": len(cell.stations) + 1,
         "seed": seed,
-        "aql": int(cell["aql"] is not None),
-        "fairness": int(cell["airtime_flags"] != 0),
-        "fifo": own["fifo"],
-        "station_fifo": stations["fifo"],
-        "backpressure": int(own["qdisc"] is not None or stations["qdisc"] is not None),
-        "hardware_queue": cell["hardware_queue"],
-        "aggregate_frames": cell["aggregate_frames"],
-        "aggregate_us": cell["aggregate_us"],
-        "retries": cell["retries"],
+        "aql": int(cell.aql is not None),
+        "fairness": int(cell.airtime_flags != 0),
+        "fifo": own.fifo,
+        "station_fifo": stations.fifo,
+        "backpressure": int(own.qdisc is not None or stations.qdisc is not None),
+        "hardware_queue": cell.hardware_queue,
+        "aggregate_frames": cell.aggregate_frames,
+        "aggregate_us": cell.aggregate_us,
+        "retries": cell.retries,
         "rate_control": "fixed",
     }
     return tuple(f"{DRIVER}.{name}={value}" for name, value in words.items())
 
 
-def radio(cell: dict[str, Any]) -> dict[str, Any]:
-    """Return the part `radio` of a bed: the devices, and what is read of them."""
+class Radio(Struct, frozen=True):
+    """The part `radio` of a bed: the devices, what their driver counts, and the files that are read of them."""
+
+    devices: list[str]
+    stats: str
+    files: dict[str, str]
+
+
+def radio(cell: Cell) -> Radio:
+    """Return the radios of a cell."""
     files = {name: f"ieee80211/phy0/{name}" for name in _RADIO_FILES}
-    for station, one in enumerate(cell["stations"]):
+    for station, one in enumerate(cell.stations):
         number = station + 1
         at_access_point = f"ieee80211/phy0/netdev:wlan0/stations/{hardware_address(number)}"
         at_station = f"ieee80211/phy{number}/netdev:wlan{number}/stations/{hardware_address(0)}"
         for name in _FILES:
-            files[f"down/{one['name']}/{name}"] = f"{at_access_point}/{name}"
-            files[f"up/{one['name']}/{name}"] = f"{at_station}/{name}"
-    return {
-        "devices": [f"wlan{number}" for number in range(len(cell["stations"]) + 1)],
-        "stats": f"{DRIVER}/stats",
-        "files": files,
-    }
+            files[f"down/{one.name}/{name}"] = f"{at_access_point}/{name}"
+            files[f"up/{one.name}/{name}"] = f"{at_station}/{name}"
+    devices = [f"wlan{number}" for number in range(len(cell.stations) + 1)]
+    return Radio(devices=devices, stats=f"{DRIVER}/stats", files=files)
 
 
-def add(steps: Steps, cell: dict[str, Any], namespaces: tuple[str, ...], mtu: int) -> None:
+def add(steps: Steps, cell: Cell, namespaces: tuple[str, ...], mtu: int) -> None:
     """Add the steps that set the cell up: radios, access point, stations, and what each queues in.
 
     Raises
@@ -98,7 +106,7 @@ def add(steps: Steps, cell: dict[str, Any], namespaces: tuple[str, ...], mtu: in
     SojournError
         If hostapd is not installed.
     """
-    hosts = ["r1", *(station_host(station) for station in range(len(cell["stations"])))]
+    hosts = ["r1", *(station_host(station) for station in range(len(cell.stations)))]
     for number, host in enumerate(hosts):
         place = messages.NAMESPACE_DESCRIPTOR + namespaces.index(host)
         request = nl80211.move(wiphy=number, namespace=place)
@@ -109,7 +117,7 @@ def add(steps: Steps, cell: dict[str, Any], namespaces: tuple[str, ...], mtu: in
     steps.sysctl(OUTSIDE, "net/core/wmem_default", _SEND_BUFFER)
     _medium(steps, cell)
     _queues(steps, cell)
-    configuration = access_point.configuration(cell, "wlan0")
+    configuration = access_point.configuration("wlan0", channel_mhz=cell.channel_mhz, vht=cell.vht)
     steps.file("r1", "hostapd.conf", configuration)
     steps.program("r1", "start the access point", [str(access_point.hostapd()), "/tmp/hostapd.conf"])  # noqa: S108
     steps.carrier("r1", "wlan0")
@@ -126,53 +134,51 @@ def add(steps: Steps, cell: dict[str, Any], namespaces: tuple[str, ...], mtu: in
     _discipline(steps, cell, hosts)
     _addresses(steps, hosts)
     # A radio that does not announce airtime fairness takes no weights, and needs none.
-    for station, one in enumerate(cell["stations"] if cell["airtime_flags"] else ()):
-        request = nl80211.airtime_weight(mac=hardware_address(station + 1), weight=one["weight"])
-        steps.nl80211("r1", f"give {one['name']} the airtime weight {one['weight']}", request, device="wlan0")
+    for station, one in enumerate(cell.stations if cell.airtime_flags else ()):
+        request = nl80211.airtime_weight(mac=hardware_address(station + 1), weight=one.weight)
+        steps.nl80211("r1", f"give {one.name} the airtime weight {one.weight}", request, device="wlan0")
 
 
-def _medium(steps: Steps, cell: dict[str, Any]) -> None:
+def _medium(steps: Steps, cell: Cell) -> None:
     """Set rates, errors and contention of all radios."""
     links = []
-    for number, one in enumerate(cell["stations"], start=1):
-        links += [_link(0, number, one["down"]), _link(number, 0, one["up"])]
+    for number, one in enumerate(cell.stations, start=1):
+        links += [_link(0, number, one.down), _link(number, 0, one.up)]
     steps.debugfs(OUTSIDE, f"{DRIVER}/links", "".join(links))
     contention = []
-    for number in range(len(cell["stations"]) + 1):
-        table = cell["edca_access_point" if number == 0 else "edca_station"]
+    for number in range(len(cell.stations) + 1):
+        table = cell.edca_access_point if number == 0 else cell.edca_station
         for category, own in enumerate(table):
-            contention.append(f"{number} {category} {own['aifsn']} {own['cw_min']} {own['cw_max']} {own['txop_us']}\n")
+            contention.append(f"{number} {category} {own.aifsn} {own.cw_min} {own.cw_max} {own.txop_us}\n")
     steps.debugfs(OUTSIDE, f"{DRIVER}/edca", "".join(contention))
 
 
-def _link(sender: int, receiver: int, link: dict[str, Any]) -> str:
-    guard = "sgi" if link["short_guard"] else "lgi"
-    return (
-        f"{sender} {receiver} {link['format']} {link['mcs']} {link['streams']} {link['mhz']} {guard} {link['error']}\n"
-    )
+def _link(sender: int, receiver: int, link: Link) -> str:
+    guard = "sgi" if link.short_guard else "lgi"
+    return f"{sender} {receiver} {link.format} {link.mcs} {link.streams} {link.mhz} {guard} {link.error}\n"
 
 
-def _queues(steps: Steps, cell: dict[str, Any]) -> None:
+def _queues(steps: Steps, cell: Cell) -> None:
     """Set what mac80211 has as knobs: the size of its queues, whom it charges, and the airtime that may be pending."""
     own = "ieee80211/phy0"
-    for name in ("fq_limit", "fq_memory", "fq_quantum"):
-        knob = {"fq_memory": "fq_memory_limit"}.get(name, name)
-        steps.debugfs(OUTSIDE, f"{own}/aqm", f"{knob} {cell[name]}")
-    steps.debugfs(OUTSIDE, f"{own}/airtime_flags", str(cell["airtime_flags"]))
-    if cell["aql"] is None:
+    knobs = {"fq_limit": cell.fq_limit, "fq_memory_limit": cell.fq_memory, "fq_quantum": cell.fq_quantum}
+    for knob, value in knobs.items():
+        steps.debugfs(OUTSIDE, f"{own}/aqm", f"{knob} {value}")
+    steps.debugfs(OUTSIDE, f"{own}/airtime_flags", str(cell.airtime_flags))
+    if cell.aql is None:
         return
-    for number in range(len(cell["stations"]) + 1):
-        limits = (cell["aql"] if number == 0 else cell["station_aql"]) or _NO_LIMITS
+    for number in range(len(cell.stations) + 1):
+        limits = (cell.aql if number == 0 else cell.station_aql) or _NO_LIMITS
         phy = f"ieee80211/phy{number}"
         for category in range(_CATEGORIES):
-            steps.debugfs(OUTSIDE, f"{phy}/aql_txq_limit", f"{category} {limits['low_us']} {limits['high_us']}")
-        steps.debugfs(OUTSIDE, f"{phy}/aql_threshold", str(limits["total_us"]))
+            steps.debugfs(OUTSIDE, f"{phy}/aql_txq_limit", f"{category} {limits.low_us} {limits.high_us}")
+        steps.debugfs(OUTSIDE, f"{phy}/aql_threshold", str(limits.total_us))
 
 
-def _discipline(steps: Steps, cell: dict[str, Any], hosts: list[str]) -> None:
+def _discipline(steps: Steps, cell: Cell, hosts: list[str]) -> None:
     """Put the discipline of a scheme that has one on the devices: mac80211's have one queue for all categories."""
     for number, host in enumerate(hosts):
-        discipline = cell["access_point" if number == 0 else "station"]["qdisc"]
+        discipline = (cell.access_point if number == 0 else cell.station).qdisc
         if discipline is None:
             continue
         device = f"wlan{number}"

@@ -11,9 +11,9 @@ import shutil
 import sys
 from functools import cache
 from pathlib import Path
-from typing import Any
 
-from sojourn.backends.linux.topology import Network
+from sojourn.backends.linux.job import Daemon, Place
+from sojourn.backends.linux.topology import FlusherPlan, Network
 from sojourn.errors import SojournError
 from sojourn.kernel.find import Kernel
 
@@ -72,7 +72,7 @@ def identity() -> str:
         return ""
 
 
-def job(plan: dict[str, Any], kernel: Kernel, network: Network) -> tuple[dict[str, Any], dict[str, Path]]:
+def job(plan: FlusherPlan, kernel: Kernel, network: Network) -> tuple[Daemon, dict[str, Path]]:
     """Return the part `flusher` of a job, and what files it needs in a guest's folder.
 
     Parameters
@@ -89,16 +89,16 @@ def job(plan: dict[str, Any], kernel: Kernel, network: Network) -> tuple[dict[st
     SojournError
         If the daemon is not there.
     """
-    host, interface, first = _PLACES[plan["at"]]
+    host, interface, first = _PLACES[plan.at]
     other = "client" if host == "server" else "server"
     nets = [first, *(f"{net}.0/24" for net, end in network.further_nets if end.host == other)]
     allow = ", ".join(f'"{net}"' for net in nets)
     program = daemon()
     inside = kernel.kind != "host"
-    made = {
-        "program": f"{_FOLDER}/{_NAME}" if inside else str(program),
-        "place": {"host": host, "interface": interface},
-        "config": f'events = "all"\n\n[flusher]\n{plan["parameters"]}\n[gate]\nallow = [{allow}]\n{_GATE}',
-        "ends": [{"host": host, "interface": interface} for host, interface in _ENDS],
-    }
+    made = Daemon(
+        program=f"{_FOLDER}/{_NAME}" if inside else str(program),
+        place=Place(host, interface),
+        config=f'events = "all"\n\n[flusher]\n{plan.parameters}\n[gate]\nallow = [{allow}]\n{_GATE}',
+        ends=[Place(*end) for end in _ENDS],
+    )
     return made, {_NAME: program} if inside else {}

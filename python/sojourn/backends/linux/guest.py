@@ -22,6 +22,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+import msgspec
+
 from sojourn.backends.linux import processor
 from sojourn.errors import SojournError
 from sojourn.kernel.cache import version_key
@@ -122,7 +124,7 @@ def agent_identity() -> str:
 
 
 def carry_out(
-    job: dict[str, Any],
+    job: str,
     kernel: Kernel | None,
     *,
     seed: int,
@@ -136,7 +138,7 @@ def carry_out(
     Parameters
     ----------
     job
-        What the agent is to do, format `sojourn-job/1` or `sojourn-live-job/1`.
+        What the agent is to do, JSON of the format `sojourn-job/1` or `sojourn-live-job/1`.
     kernel
         Where; `None` for this machine's own.
     seed
@@ -158,7 +160,7 @@ def carry_out(
     program = agent()
     what = "guest" if backend == "linux" else "run"
     with _folder() as folder:
-        (folder / "job.json").write_text(job_text(job))
+        (folder / "job.json").write_text(job)
         for name, path in (files or {}).items():
             shutil.copy(path, folder / name)
         command = _command(kernel, program, folder, seed, words)
@@ -231,9 +233,9 @@ def run_program(
             raise SojournError(message) from error
 
 
-def job_text(job: Mapping[str, Any]) -> str:
+def job_text(job: Any) -> str:
     """Return a job as a guest gets it."""
-    return json.dumps(job)
+    return json.dumps(msgspec.to_builtins(job))
 
 
 def command_line(kernel: Kernel, seed: int, more: tuple[str, ...] = ()) -> list[str]:

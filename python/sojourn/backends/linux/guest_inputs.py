@@ -25,9 +25,9 @@ import subprocess
 from collections.abc import Iterable, Mapping
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
 
 from sojourn.backends.linux import guest
+from sojourn.backends.linux.job import Job
 from sojourn.kernel.find import Kernel
 
 #: The form of a measurement, and of what names it; part of its name.
@@ -55,13 +55,15 @@ _Facts = tuple[int, int, int, int, int]
 
 
 def name_of(
-    job: Mapping[str, Any], kernel: Kernel, *, seed: int, words: tuple[str, ...] = (), files: Mapping[str, Path]
+    job: Job, kernel: Kernel, *, seed: int, words: tuple[str, ...] = (), files: Mapping[str, Path]
 ) -> str | None:
     """Return the name of what `guest.carry_out` would give to a guest.
 
     Parameters
     ----------
-    job, kernel, seed, words, files
+    job
+        What the agent is to do.
+    kernel, seed, words, files
         As `guest.carry_out` takes them.
 
     Returns
@@ -96,19 +98,19 @@ def name_of(
     return hashlib.sha256(json.dumps(facts, sort_keys=True).encode()).hexdigest()[:_NAME_LENGTH]
 
 
-def read_of_the_machine(job: Mapping[str, Any], kernel: Kernel, programs: Iterable[Path]) -> list[Path] | None:
+def read_of_the_machine(job: Job, kernel: Kernel, programs: Iterable[Path]) -> list[Path] | None:
     """Return the files of this machine that a guest reads, there or not; `None` if that cannot be told.
 
     Parameters
     ----------
     job, kernel
-        As `guest.carry_out` takes them.
+        As `name_of` takes them.
     programs
         What is put into the guest's folder and run there.
     """
     assert kernel.path is not None
     # The agent loads modules by their paths, and runs programs by them; the former are named by the kernel.
-    own = [Path(step["program"][0]) for step in job["bed"]["steps"] if "program" in step]
+    own = [Path(step.program[0]) for step in job.bed.steps if step.program is not None]
     found: set[Path] = set(own)
     for program in (kernel.path, *programs, *own):
         needed = libraries(program)

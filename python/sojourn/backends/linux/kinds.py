@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import struct
 
-from sojourn.backends.linux.disciplines import Encoded, encoded
+from sojourn.backends.linux.disciplines import Discipline, Encoded, encoded
 
 #: The discipline below a shaper has the limit.
 _NO_LIMIT = 2**30
 
 
 def _options(kind: str, **options: int) -> Encoded | None:
-    return encoded({"kind": kind, "options": options})[1]
+    return encoded(Discipline(kind, {**options}))[1]
 
 
 def fifo(*, limit: int) -> Encoded | None:

@@ -14,12 +14,16 @@ from __future__ import annotations
 import hashlib
 import json
 import zlib
-from typing import Any, NoReturn
+from typing import NoReturn
 
-from sojourn import bounded
+import msgspec
+from msgspec import Struct
+
+from sojourn import bounded, schema
 from sojourn.backends.linux.guest import Answer
 from sojourn.backends.linux.guest_inputs import FORMAT
 from sojourn.errors import SojournError
+from sojourn.schema import Number, Whole
 
 _FRAME = 24
 _LEVEL = 6
@@ -27,20 +31,22 @@ _LEVEL = 6
 _MOST = 1 << 29
 
 
+class _Facts(Struct, frozen=True):
+    name: str
+    wall_s: Number
+    peak_rss_mb: Number
+    measured: Whole
+    packets: Whole
+    columns: bool
+
+
 def encode(name: str, answer: Answer) -> bytes:
     """Return the file of a measurement."""
     columns = len(answer.packets) % _FRAME == 0
     measured = zlib.compress(answer.measured.encode(), _LEVEL)
     packets = zlib.compress(_to_columns(answer.packets) if columns else answer.packets, _LEVEL)
-    facts = {
-        "name": name,
-        "wall_s": answer.wall_s,
-        "peak_rss_mb": answer.peak_rss_mb,
-        "measured": len(measured),
-        "packets": len(packets),
-        "columns": columns,
-    }
-    rest = json.dumps(facts).encode() + b"\n" + measured + packets
+    facts = _Facts(name, answer.wall_s, answer.peak_rss_mb, len(measured), len(packets), columns)
+    rest = json.dumps(msgspec.to_builtins(facts)).encode() + b"\n" + measured + packets
     return f"{FORMAT} {hashlib.sha256(rest).hexdigest()}\n".encode() + rest
 
 
@@ -51,9 +57,9 @@ def decode(name: str, data: bytes) -> Answer | None:
         return None
     line, _, body = rest.partition(b"\n")
     try:
-        facts: dict[str, Any] = bounded.parse_json(line, _refuse)
-        size = facts["measured"]
-        if facts["name"] != name or len(body) != size + facts["packets"]:
+        facts = schema.convert(bounded.parse_json(line, _refuse), _Facts)
+        size = facts.measured
+        if facts.name != name or len(body) != size + facts.packets:
             return None
         most = int(min(_MOST, bounded.free_memory() / 4))
         measured, packets = (bounded.unpack_zlib(part, most) for part in (body[:size], body[size:]))
@@ -61,9 +67,9 @@ def decode(name: str, data: bytes) -> Answer | None:
             return None
         return Answer(
             measured=measured.decode(),
-            packets=_from_columns(packets) if facts["columns"] else packets,
-            wall_s=float(facts["wall_s"]),
-            peak_rss_mb=float(facts["peak_rss_mb"]),
+            packets=_from_columns(packets) if facts.columns else packets,
+            wall_s=facts.wall_s,
+            peak_rss_mb=facts.peak_rss_mb,
         )
     except (SojournError, ValueError, KeyError, TypeError, OverflowError):
         return None

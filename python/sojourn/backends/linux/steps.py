@@ -5,6 +5,27 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
+from msgspec import Struct
+
+
+class Step(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """One step: where, what it is for, a device that the kernel has numbered, and one thing to do."""
+
+    host: str
+    says: str
+    device: str | None = None
+    netlink: str | None = None
+    genetlink: str | None = None
+    message: str | None = None
+    join: str | None = None
+    parameter: str | None = None
+    sysctl: str | None = None
+    debugfs: str | None = None
+    file: str | None = None
+    value: str | None = None
+    program: list[str] | None = None
+    carrier: str | None = None
+
 
 @dataclass(slots=True)
 class Steps:
@@ -13,7 +34,7 @@ class Steps:
     `device` names a device that the kernel has numbered: the agent writes its number into the message.
     """
 
-    steps: list[dict[str, Any]] = field(default_factory=list)
+    steps: list[Step] = field(default_factory=list)
 
     def send(self, host: str, says: str, message: bytes, *, device: str | None = None) -> None:
         """Add a message about devices, addresses, routes or disciplines."""
@@ -56,5 +77,4 @@ class Steps:
         self._add(host, f"wait for {device}", None, carrier=device)
 
     def _add(self, host: str, says: str, device: str | None, **what: Any) -> None:
-        named = {} if device is None else {"device": device}
-        self.steps.append({"host": host, "says": says, **named, **what})
+        self.steps.append(Step(host=host, says=says, device=device, **what))

@@ -16,12 +16,14 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import Any
+
+from msgspec import Struct, field
 
 from sojourn import units
 from sojourn.backends.linux import cell, kinds, messages
-from sojourn.backends.linux.disciplines import Encoded, below, encoded, queue_length
-from sojourn.backends.linux.steps import Steps
+from sojourn.backends.linux.disciplines import Discipline, Encoded, below, encoded, queue_length
+from sojourn.backends.linux.load import Cell
+from sojourn.backends.linux.steps import Step, Steps
 from sojourn.errors import ParamError
 
 NAMESPACES = ("client", "r1", "delay", "r2", "server")
@@ -84,8 +86,7 @@ _S0 = Device(host="server", name="s0", index=17, ip=f"{_SERVER_NET}.1")
 _LINKS = ((_C0, _R1C), (_R1M, _MR1), (_MR2, _R2M), (_R2S, _S0))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Side:
+class Side(Struct, frozen=True, kw_only=True):
     """One direction of the bottleneck.
 
     Attributes
@@ -95,7 +96,7 @@ class Side:
     burst_bytes
         Depth of tbf's bucket.
     discipline
-        What `sojourn._native.kernel_qdisc` says: kind and options.
+        That under test.
     loss
         Probability that a packet is lost after it, in parts of 2^32.
     jitter_ns
@@ -104,14 +105,49 @@ class Side:
 
     rate_bps: int
     burst_bytes: int
-    discipline: dict[str, Any]
+    discipline: Discipline = field(name="qdisc")
     loss: int = 0
     jitter_ns: int = 0
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Network:
-    """What a bed is built from.
+class Tcp(Struct, frozen=True, kw_only=True):
+    """What may be set on the kernels' TCP, by the keys of a scenario."""
+
+    mss: int
+    initial_window: int
+    receive_window: str
+    hystart: bool
+    ecn: bool | str
+    delayed_ack: bool
+    min_rto: str
+    gso: bool = False
+    save_metrics: bool = False
+
+
+class Spec(Struct, frozen=True):
+    """What is read of a piece of traffic as the scenario has it."""
+
+    protocol: str | None = None
+    rate: str | None = None
+
+
+class Traffic(Struct, frozen=True):
+    """A piece of traffic, and its hosts among those of each side."""
+
+    spec: Spec
+    client: int = 0
+    server: int = 0
+
+
+class FlusherPlan(Struct, frozen=True):
+    """A queue flusher: where it is, and how it decides, as its daemon's configuration says it."""
+
+    at: str
+    parameters: str
+
+
+class Network(Struct, frozen=True, kw_only=True):
+    """What is read of a load plan: what a bed is built from.
 
     Attributes
     ----------
@@ -124,43 +160,67 @@ class Network:
     edge_limit
         Packets that the queue before each of them holds.
     cell
-        The part `wifi` of a load plan; `None` for a wire.
-    clients, servers
-        Numbers of hosts on the client's side of a wire, and on the server's.
+        In place of the first wire; `None` for a wire.
     paths_ns
         Base RTT of each path, ns.
     tcp
-        The part `tcp` of a load plan.
+        What may be set on the kernels' TCP.
+    flows, probes, web, downloads
+        The traffic.
+    flusher
+        On the path; `None` for none.
+    seed, lead_ns, duration_ns
+        Of the run.
     """
 
     up: Side
     down: Side
     edge_rate_bps: int | None
-    paths_ns: tuple[int, ...]
-    tcp: dict[str, Any]
+    paths_ns: list[int] = field(name="paths")
+    tcp: Tcp
     edge_burst_bytes: int | None = None
     edge_limit: int = 1000
-    cell: dict[str, Any] | None = None
-    clients: int = 1
-    servers: int = 1
+    cell: Cell | None = field(name="wifi", default=None)
+    flows: list[Traffic] = []
+    probes: list[Traffic] = []
+    web: list[Traffic] = []
+    downloads: list[Traffic] = []
+    flusher: FlusherPlan | None = None
+    seed: int
+    lead_ns: int
+    duration_ns: int
+
+    @property
+    def clients(self) -> int:
+        """Number of hosts on the client's side of a wire."""
+        return 1 + max((one.client for one in self._traffic), default=0)
+
+    @property
+    def servers(self) -> int:
+        """Number of hosts on the server's side."""
+        return 1 + max((one.server for one in self._traffic), default=0)
+
+    @property
+    def _traffic(self) -> list[Traffic]:
+        return [*self.flows, *self.probes, *self.web, *self.downloads]
 
     @property
     def namespaces(self) -> tuple[str, ...]:
         """All hosts; stations after the first come last."""
-        others = range(1, 1 if self.cell is None else len(self.cell["stations"]))
+        others = range(1, 1 if self.cell is None else len(self.cell.stations))
         return NAMESPACES + tuple(cell.station_host(station) for station in others)
 
     @property
     def mtu(self) -> int:
         """The largest packet."""
-        return int(self.tcp["mss"]) + _IP_AND_TCP
+        return self.tcp.mss + _IP_AND_TCP
 
     def train(self, device: Device) -> int | None:
         """Return the most segments that a device takes as one packet; `None` for as many as it takes by itself.
 
         The trains of hosts are cut at their own devices, whose offloads are off.
         """
-        return None if self.tcp.get("gso") and device.host in _HOSTS else 1
+        return None if self.tcp.gso and device.host in _HOSTS else 1
 
     @property
     def links(self) -> tuple[tuple[Device, Device], ...]:
@@ -172,7 +232,7 @@ class Network:
         """The addresses of the clients."""
         if self.cell is None:
             return [client_address(host) for host in range(self.clients)]
-        return [cell.station_ip(i) for i in range(len(self.cell["stations"]))]
+        return [cell.station_ip(i) for i in range(len(self.cell.stations))]
 
     @property
     def server_addresses(self) -> list[str]:
@@ -210,7 +270,7 @@ def check_kernel(network: Network, release: str) -> None:
         If it asks for AccECN, and the kernel is older than the first that was compared.
     """
     numbers = tuple(int(number) for number in re.findall(r"\d+", release)[:2])
-    if network.tcp["ecn"] == ACCURATE_ECN and numbers < _HAS_ACCURATE_ECN:
+    if network.tcp.ecn == ACCURATE_ECN and numbers < _HAS_ACCURATE_ECN:
         message = (
             f'tcp.ecn is "{ACCURATE_ECN}", but the kernel is Linux {release}, and must be 7.3 or later for it: '
             "name another kernel, or leave it out"
@@ -218,8 +278,27 @@ def check_kernel(network: Network, release: str) -> None:
         raise ParamError(message)
 
 
-def bed(network: Network) -> dict[str, Any]:
-    """Return the part `bed` of a job.
+class Watch(Struct, frozen=True):
+    """Where packets of one direction are watched: a host, and the devices that they come in by and leave by."""
+
+    host: str
+    came_in: str = field(name="in")
+    out: str
+
+
+class Bed(Struct, frozen=True, kw_only=True):
+    """The part `bed` of a job, as the agent takes it."""
+
+    namespaces: list[str]
+    steps: list[Step]
+    clients: list[str]
+    server: list[str]
+    watch: dict[str, Watch]
+    radio: cell.Radio | None
+
+
+def bed(network: Network) -> Bed:
+    """Return the bed of a network.
 
     Raises
     ------
@@ -241,17 +320,14 @@ def bed(network: Network) -> dict[str, Any]:
     _bottlenecks(steps, network)
     _delay(steps, network)
     came_in = _R1C.name if network.cell is None else "wlan0"
-    return {
-        "namespaces": list(network.namespaces),
-        "steps": steps.steps,
-        "clients": network.client_addresses,
-        "server": network.server_addresses,
-        "watch": {
-            "up": {"host": "r1", "in": came_in, "out": _R1M.name},
-            "down": {"host": "r2", "in": _R2S.name, "out": _R2M.name},
-        },
-        "radio": None if network.cell is None else cell.radio(network.cell),
-    }
+    return Bed(
+        namespaces=list(network.namespaces),
+        steps=steps.steps,
+        clients=network.client_addresses,
+        server=network.server_addresses,
+        watch={"up": Watch("r1", came_in, _R1M.name), "down": Watch("r2", _R2S.name, _R2M.name)},
+        radio=None if network.cell is None else cell.radio(network.cell),
+    )
 
 
 def _links(steps: Steps, network: Network) -> None:
@@ -304,11 +380,11 @@ def _links(steps: Steps, network: Network) -> None:
 def _metrics(network: Network) -> dict[str, int]:
     """Return the metrics of the hosts' routes."""
     tcp = network.tcp
-    metrics = {"initcwnd": int(tcp["initial_window"])}
-    if tcp["min_rto"] != _LINUX_MIN_RTO:
-        ms = int(units.exact_seconds(tcp["min_rto"]) * 1000)
+    metrics = {"initcwnd": tcp.initial_window}
+    if tcp.min_rto != _LINUX_MIN_RTO:
+        ms = int(units.exact_seconds(tcp.min_rto) * 1000)
         metrics |= {"lock": _RTO_MIN_LOCKED, "rto_min": max(1, ms)}
-    if not tcp["delayed_ack"]:
+    if not tcp.delayed_ack:
         metrics["quickack"] = 1
     return metrics
 
@@ -323,7 +399,7 @@ def _routes(steps: Steps, network: Network) -> None:
     if network.cell is None:
         defaults = ((_C0, _R1C, metrics), *defaults)
     else:
-        for station in range(len(network.cell["stations"])):
+        for station in range(len(network.cell.stations)):
             request = messages.route(to=None, prefix=0, gateway=cell.ROUTER_IP, index=None, metrics=metrics)
             steps.send(cell.station_host(station), "route by the access point", request)
     for device, gateway, extra in defaults:
@@ -343,21 +419,21 @@ def _hosts(steps: Steps, network: Network) -> None:
     tcp = network.tcp
     for router in ("r1", "delay", "r2"):
         steps.sysctl(router, "net/ipv4/ip_forward", 1)
-    if not tcp["hystart"]:
+    if not tcp.hystart:
         steps.parameter("client", "tcp_cubic/hystart", 0)
     for host in (name for name in network.namespaces if name not in {"r1", "delay", "r2"}):
         # A socket's hash goes with its packets, and disciplines in the same kernel take it for the flow's. By default a
         # time-out draws another, and what is sent again overtakes the flow in another queue. No wire carries a hash.
         steps.sysctl(host, "net/core/txrehash", 0)
-        steps.sysctl(host, "net/ipv4/tcp_ecn", 3 if tcp["ecn"] == ACCURATE_ECN else int(tcp["ecn"]))
-        remembers = bool(tcp.get("save_metrics"))
+        steps.sysctl(host, "net/ipv4/tcp_ecn", 3 if tcp.ecn == ACCURATE_ECN else int(tcp.ecn))
+        remembers = tcp.save_metrics
         steps.sysctl(host, "net/ipv4/tcp_no_metrics_save", int(not remembers))
         if remembers:
             # By default kernels since 5.6 remember all but the slow-start threshold.
             steps.sysctl(host, "net/ipv4/tcp_no_ssthresh_metrics_save", 0)
         # Half of the buffer is window (tcp_adv_win_scale 1). The kernel's own limits depend on the machine's memory.
         # In a cell the agent makes room beside the window, which therefore is whole from the beginning.
-        largest = 2 * units.size(tcp["receive_window"])
+        largest = 2 * units.size(tcp.receive_window)
         usual = 131_072 if network.cell is None else largest
         steps.sysctl(host, "net/ipv4/tcp_rmem", f"4096 {usual} {largest}")
         steps.sysctl(host, "net/ipv4/tcp_wmem", "4096 16384 4194304")
@@ -377,7 +453,7 @@ def _bottlenecks(steps: Steps, network: Network) -> None:
     if network.edge_rate_bps is None:
         return
     for device in (_C0, _R1C, _R2S, _S0) if network.cell is None else (_R2S, _S0):
-        burst = network.edge_burst_bytes or network.tcp["mss"] + _IP_AND_TCP + 14
+        burst = network.edge_burst_bytes or network.tcp.mss + _IP_AND_TCP + 14
         shaper = kinds.tbf(rate_bps=network.edge_rate_bps, burst_bytes=burst)
         _add(steps, device, messages.ROOT, _TBF, "tbf", shaper)
         _add(steps, device, messages.handle(_TBF, 1), _CHILD, "pfifo", kinds.fifo(limit=network.edge_limit))

@@ -6,14 +6,14 @@ import gzip
 import json
 import os
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from pathlib import Path
-from typing import Any
 from zlib import crc32
 
 from sojourn import _native
+from sojourn.bounds import Plain
 from sojourn.errors import ParamError, SojournError
 from sojourn.files import check_target, write_file
 from sojourn.interop.clock import window_begins
@@ -21,8 +21,7 @@ from sojourn.interop.flent.naming import Naming, naming
 from sojourn.interop.flent.read import MOST_VALUES
 from sojourn.interop.flent.series import STEP_S, Series, Values, compute, measured, on_grid
 from sojourn.record import Record
-from sojourn.store.cell import DisciplineRuns, link_name, link_words
-from sojourn.store.index import label_of
+from sojourn.store.cell import DisciplineRuns, label_of, link_name, link_words
 from sojourn.store.run import Run
 from sojourn.units import bits_per_s, seconds
 
@@ -61,10 +60,10 @@ def data_file(run: Run, title: str | None = None) -> DataFile:
     title
         What Flent's plots call it (default: disciplines, rates and RTT).
     """
-    body = _body(run.record, _title(run.record) if title is None else title)
+    name, body = _named_body(run.record, _title(run.record) if title is None else title)
     text = json.dumps(body, indent=2, sort_keys=True, allow_nan=False)
     # No time of writing in the header: the bytes depend on the run alone.
-    return DataFile(name=body["metadata"]["DATA_FILENAME"], content=gzip.compress(text.encode(), mtime=0))
+    return DataFile(name=name, content=gzip.compress(text.encode(), mtime=0))
 
 
 def export(cells: Sequence[DisciplineRuns], folder: Path, *, force: bool = False) -> list[Path]:
@@ -82,7 +81,7 @@ def export(cells: Sequence[DisciplineRuns], folder: Path, *, force: bool = False
         for run in cell.runs:
             record = run.record
             # What a folder calls a discipline is shorter than its canonical text; a single run has no such name.
-            named = cell.qdisc != label_of(record.scenario)
+            named = cell.qdisc != label_of(record.scenario["qdisc_up"], record.scenario["qdisc_down"])
             title = f"{cell.qdisc}, {link_words(cell.link)}, {record.scenario['rtt']}" if named else _title(record)
             made = data_file(run, title)
             if made.name in files:
@@ -105,7 +104,7 @@ def _apart(name: str, text: str) -> str:
 
 def _title(record: Record) -> str:
     scenario = record.scenario
-    label = label_of({f"qdisc_{way}": _short(scenario[f"qdisc_{way}"], scenario[way]) for way in ("up", "down")})
+    label = label_of(*(_short(scenario[f"qdisc_{way}"], scenario[way]) for way in ("up", "down")))
     return f"{label}, {link_words(link_name(scenario['down'], scenario['up']))}, {scenario['rtt']}"
 
 
@@ -118,7 +117,8 @@ def _short(text: str, rate: str) -> str:
         return text
 
 
-def _body(record: Record, title: str) -> dict[str, Any]:
+def _named_body(record: Record, title: str) -> tuple[str, Mapping[str, Plain]]:
+    """Return the name of the file of a record, and what it holds."""
     names = naming(record)
     length = seconds(record.scenario["duration"])
     total = length + 2 * names.delay_s
@@ -139,14 +139,14 @@ def _body(record: Record, title: str) -> dict[str, Any]:
         results[computed.name] = compute(computed, results)
         meta[computed.name] = {"UNITS": computed.unit, **_mean(computed.how, results[computed.name], grid, length)}
     begins = window_begins(record.seed).timestamp()
-    return {
+    name = _file_name(names.test, title, t0)
+    metadata = _metadata(record, names, title, t0) | {"DATA_FILENAME": name, "SERIES_META": meta}
+    return name, {
         "version": VERSION,
         "x_values": x_values,
         "results": results,
         "raw_values": {one.name: _raw(one, begins) for one in series},
-        "metadata": _metadata(record, names, title, t0)
-        | {"SERIES_META": meta, "LENGTH": _whole(length)}
-        | {"TOTAL_LENGTH": _whole(total)},
+        "metadata": metadata | {"LENGTH": _whole(length), "TOTAL_LENGTH": _whole(total)},
     }
 
 
@@ -182,8 +182,8 @@ def _mean(how: str, values: Values, grid: list[float], length: float) -> dict[st
     return {"MEAN_VALUE": sum(inside) / len(inside)} if inside and how != "fairness" else {}
 
 
-def _raw(series: Series, begins: float) -> list[dict[str, Any]]:
-    points = []
+def _raw(series: Series, begins: float) -> list[Mapping[str, Plain]]:
+    points: list[Mapping[str, Plain]] = []
     for place, (at, value) in enumerate(zip(series.t_s, series.values, strict=True)):
         if value is not None:
             more = {key: values[place] for key, values in series.raw.items()}
@@ -191,7 +191,7 @@ def _raw(series: Series, begins: float) -> list[dict[str, Any]]:
     return points
 
 
-def _metadata(record: Record, names: Naming, title: str, t0: datetime) -> dict[str, Any]:
+def _metadata(record: Record, names: Naming, title: str, t0: datetime) -> dict[str, Plain]:
     scenario = record.scenario
     version = f"Sojourn {record.code_version}"
     web = record.web
@@ -215,7 +215,6 @@ def _metadata(record: Record, names: Naming, title: str, t0: datetime) -> dict[s
         "BATCH_TIME": None,
         "BATCH_TITLE": None,
         "BATCH_UUID": None,
-        "DATA_FILENAME": _file_name(names.test, title, t0),
         "HTTP_GETTER_URLLIST": [client.page for client in web] if len(web) > 1 else None,
         "HTTP_GETTER_DNS": None,
         "HTTP_GETTER_WORKERS": None,

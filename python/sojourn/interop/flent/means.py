@@ -9,10 +9,11 @@ only short gaps, and a sum is then that of the series that have a point. Each is
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, NoReturn
 
 from sojourn.bounded import shown
+from sojourn.bounds import Plain
 
 #: The first version whose samples have the unit of the series.
 _CONVERTED = 4
@@ -25,25 +26,28 @@ class Means:
     ----------
     version
         Of the file.
-    body
-        All of it; its metadata are an object.
+    body, metadata
+        All of it, and its metadata.
     refuse
         Says that the file is refused, and why.
     """
 
-    def __init__(self, version: int, body: dict[str, Any], refuse: Callable[[str], NoReturn]) -> None:
+    def __init__(
+        self, version: int, body: Mapping[str, Plain], metadata: Mapping[str, Plain], refuse: Callable[[str], NoReturn]
+    ) -> None:
         self._refuse = refuse
-        stated = self._object(body["metadata"].get("SERIES_META"), "metadata.SERIES_META")
+        stated = self._object(metadata.get("SERIES_META"), "metadata.SERIES_META")
         self._stated = {
             name: self._object(entry, f"metadata.SERIES_META[{shown(name)}]") for name, entry in stated.items()
         }
+        self._raw: Mapping[str, Plain]
         if version == 1:
             self._raw = {name: entry["RAW_VALUES"] for name, entry in self._stated.items() if "RAW_VALUES" in entry}
         else:
             self._raw = self._object(body.get("raw_values"), "raw_values")
         #: Whether some values stand in units of old. Flent takes them as they are where version 1 has no samples.
         self._old = version < _CONVERTED and (version > 1 or bool(self._raw))
-        self._parts: dict[str, dict[str, list[dict[str, Any]]]] = {}
+        self._parts: dict[str, dict[str, list[Mapping[str, Plain]]]] = {}
 
     def unit(self, name: str) -> Any:
         """Return what stands there as the unit of a series."""
@@ -63,7 +67,7 @@ class Means:
         """
         return self._statement(name) or self._mean(name, list(self._samples(name))) or self._mean(name, grid)
 
-    def _object(self, value: Any, field: str) -> dict[str, Any]:
+    def _object(self, value: Plain, field: str) -> Mapping[str, Plain]:
         if value is not None and not isinstance(value, dict):
             self._refuse(f"{field} is {kind_of(value)}, but must be an object")
         return value or {}
@@ -111,16 +115,18 @@ class Means:
             yield number
 
     def _counts(self, key: str) -> bool:
-        first = self._raw[key][0]
+        samples = self._raw[key]
+        assert isinstance(samples, list)
+        first = samples[0]
         return "UDP" not in key and "stations" not in first and ("dropped" in first or "ecn_mark" in first)
 
-    def _by_part(self, key: str) -> dict[str, list[dict[str, Any]]]:
+    def _by_part(self, key: str) -> dict[str, list[Mapping[str, Plain]]]:
         """Return the samples of a series by what they have, so that none is looked at for each of many names."""
         if key not in self._parts:
             samples = self._raw[key]
             if not isinstance(samples, list) or not all(isinstance(sample, dict) for sample in samples):
                 self._refuse(f"raw_values[{shown(key)}] is {kind_of(samples)}, but must be a list of objects")
-            parts: dict[str, list[dict[str, Any]]] = {}
+            parts: dict[str, list[Mapping[str, Plain]]] = {}
             for sample in samples:
                 for part in sample:
                     parts.setdefault(part, []).append(sample)

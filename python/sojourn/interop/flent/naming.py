@@ -8,10 +8,11 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Literal
 
 from sojourn.interop.clock import DELAY_S
 from sojourn.record import Record
+from sojourn.store.record_shape import ScenarioFlow, ScenarioProbe, scenario_of
 
 #: Our word for a direction, and Flent's.
 WAYS = {"up": "upload", "down": "download"}
@@ -72,15 +73,15 @@ class Naming:
 
 def naming(record: Record) -> Naming:
     """Return how Flent calls what a record holds."""
-    scenario = record.scenario
-    flows = scenario["flows"]
-    numbers = {way: sum(flow["direction"] == way for flow in flows) for way in WAYS}
+    scenario = scenario_of(record)
+    flows = scenario.flows
+    numbers = {way: sum(flow.direction == way for flow in flows) for way in WAYS}
     test = _test(record, numbers)
     by_rtt = test.startswith("rtt_fair")
-    rtts = list(dict.fromkeys(flow["rtt"] for flow in flows)) if by_rtt else []
+    rtts = list(dict.fromkeys(flow.rtt for flow in flows)) if by_rtt else []
     names = _flow_names(test, flows)
     computed = _computed(test, names, flows)
-    probes = _probe_names(test, scenario["probes"])
+    probes = _probe_names(test, scenario.probes)
     if any(one.name == "TCP totals" for one in computed) or by_rtt:
         computed = (*computed, Computed(name="Ping (ms) avg", how="average", of=tuple(probes.values()), unit=UNIT_TIME))
     parameters = {}
@@ -108,7 +109,7 @@ def _test(record: Record, numbers: dict[str, int]) -> str:
             return f"{kind}-1up" if (up, down) == (1, 0) else f"{kind}-rrul"
     if up == down == 0:
         return "ping"
-    if len({flow["rtt"] for flow in record.scenario["flows"]}) > 1:
+    if len({flow.rtt for flow in scenario_of(record).flows}) > 1:
         return "rtt_fair_var" + ("" if up and down else "_up" if up else "_down")
     special = {(4, 4): "rrul_be", (1, 0): "tcp_1up", (0, 1): "tcp_1down", (1, 1): "tcp_bidirectional"}
     if (up, down) in special:
@@ -124,12 +125,12 @@ def _host(rtt: str) -> str:
     return f"rtt-{rtt}"
 
 
-def _flow_names(test: str, flows: list[dict[str, Any]]) -> dict[str, str]:
+def _flow_names(test: str, flows: list[ScenarioFlow]) -> dict[str, str]:
     names = {}
     counts: Counter[str] = Counter()
     for flow in flows:
-        stem = f"TCP {WAYS[flow['direction']]}"
-        group = f"{stem} {flow['rtt']}" if test.startswith("rtt_fair") else stem
+        stem = f"TCP {WAYS[flow.direction]}"
+        group = f"{stem} {flow.rtt}" if test.startswith("rtt_fair") else stem
         counts[group] += 1
         number = counts[group]
         marked = "BE" if number == 1 else f"BE{number}"
@@ -140,28 +141,28 @@ def _flow_names(test: str, flows: list[dict[str, Any]]) -> dict[str, str]:
         elif test == "rrul_be_nflows":
             name = f"{stem} BE::{number}"
         elif test.startswith("rtt_fair"):
-            name = f"{stem} {marked} {_host(flow['rtt'])}"
+            name = f"{stem} {marked} {_host(flow.rtt)}"
         else:
             name = f"{stem} {marked}"
-        names[flow["name"]] = name
+        names[flow.name] = name
     return names
 
 
-def _probe_names(test: str, probes: list[dict[str, Any]]) -> dict[str, str]:
+def _probe_names(test: str, probes: list[ScenarioProbe]) -> dict[str, str]:
     names: dict[str, str] = {}
     for probe in probes:
-        if probe["kind"] not in ("icmp", "udp_rr"):
+        if probe.kind not in ("icmp", "udp_rr"):
             continue
-        number = 1 + sum(name.startswith(_PROBES[probe["kind"]]) for name in names.values())
-        name = _PROBES[probe["kind"]]
+        number = 1 + sum(name.startswith(_PROBES[probe.kind]) for name in names.values())
+        name = _PROBES[probe.kind]
         if test.startswith("rtt_fair"):
-            name = f"{name} {_host(probe['rtt'])}"
-        elif probe["kind"] == "udp_rr" and test != "ping":
+            name = f"{name} {_host(probe.rtt)}"
+        elif probe.kind == "udp_rr" and test != "ping":
             # The tests with several UDP probes number them.
             name += f" BE{number}" if test in _RRUL else " BE"
         if name in names.values():
-            name = f"{_PROBES[probe['kind']]} {probe['name']} (extra)"
-        names[probe["name"]] = name
+            name = f"{_PROBES[probe.kind]} {probe.name} (extra)"
+        names[probe.name] = name
     return names
 
 
@@ -169,12 +170,12 @@ _PROBES = {"icmp": "Ping (ms) ICMP", "udp_rr": "Ping (ms) UDP"}
 _RRUL = ("rrul_be", "voip-rrul", "http-rrul")
 
 
-def _computed(test: str, names: dict[str, str], flows: list[dict[str, Any]]) -> tuple[Computed, ...]:
+def _computed(test: str, names: dict[str, str], flows: list[ScenarioFlow]) -> tuple[Computed, ...]:
     if test in ("tcp_1up", "tcp_1down", "tcp_bidirectional", "voip-1up", "http-1up"):
         return ()
     computed = []
     for way, word in WAYS.items():
-        of = tuple(names[flow["name"]] for flow in flows if flow["direction"] == way)
+        of = tuple(names[flow.name] for flow in flows if flow.direction == way)
         stem = f"TCP {word}"
         computed.append(Computed(name=f"{stem} avg", how="average", of=of))
         computed.append(Computed(name=f"{stem} sum", how="sum", of=of))

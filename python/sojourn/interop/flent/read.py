@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
@@ -10,6 +11,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 from sojourn import bounded
 from sojourn.bounded import shown
+from sojourn.bounds import Plain
 from sojourn.errors import SojournError
 from sojourn.interop.flent.means import Means, as_number, in_short, kind_of
 
@@ -63,7 +65,7 @@ class Imported:
     """
 
     version: int
-    metadata: dict[str, Any]
+    metadata: Mapping[str, Plain]
     units: dict[str, str]
     means: dict[str, float | None]
     length_s: float | None
@@ -128,7 +130,7 @@ def read(path: Path) -> Imported:
     columns = {
         name: _numbers(values, f"results[{shown(name)}]", path, missing=True) for name, values in results.items()
     }
-    means = Means(version, body, lambda why: _refuse(path, why))
+    means = Means(version, body, metadata, lambda why: _refuse(path, why))
     length, total = (_seconds(metadata, key, path) for key in ("LENGTH", "TOTAL_LENGTH"))
     # A test with TCP flows waits before and after them, for equally long.
     wait = max(0.0, (total - length) / 2) if length is not None and total is not None else 0.0
@@ -147,7 +149,7 @@ def _refuse(path: Path, why: str) -> NoReturn:
     raise SojournError(message)
 
 
-def _parse(path: Path) -> dict[str, Any]:
+def _parse(path: Path) -> Mapping[str, Plain]:
     def refuse(why: str) -> NoReturn:
         _refuse(path, why)
 
@@ -159,7 +161,7 @@ def _parse(path: Path) -> dict[str, Any]:
     return body
 
 
-def _version(body: dict[str, Any], path: Path) -> int:
+def _version(body: Mapping[str, Plain], path: Path) -> int:
     # The first version did not say.
     version = body.get("version", 1)
     if isinstance(version, bool) or not isinstance(version, int) or not 1 <= version <= NEWEST:
@@ -167,7 +169,7 @@ def _version(body: dict[str, Any], path: Path) -> int:
     return version
 
 
-def _field(body: dict[str, Any], key: str, kind: type[Any], path: Path) -> Any:
+def _field(body: Mapping[str, Plain], key: str, kind: type[Any], path: Path) -> Any:
     if key not in body:
         _refuse(path, f"{key} is missing")
     if not isinstance(body[key], kind):
@@ -200,7 +202,7 @@ def _is_text(text: str) -> bool:
     return True
 
 
-def _seconds(metadata: dict[str, Any], key: str, path: Path) -> float | None:
+def _seconds(metadata: Mapping[str, Plain], key: str, path: Path) -> float | None:
     value = metadata.get(key)
     if value is None:
         return None

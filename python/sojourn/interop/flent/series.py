@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
+from sojourn.bounds import Plain
 from sojourn.interop.flent.naming import UNIT_RATE, UNIT_TIME, Computed, Naming
 from sojourn.record import Record
 from sojourn.schema import or_null, required
@@ -47,8 +47,8 @@ class Series:
     unit: str
     t_s: Sequence[float]
     values: Sequence[float | None]
-    meta: dict[str, Any] = field(default_factory=dict)
-    raw: dict[str, Sequence[Any]] = field(default_factory=dict)
+    meta: Mapping[str, Plain] = field(default_factory=dict)
+    raw: Mapping[str, Sequence[Plain]] = field(default_factory=dict)
     parts: dict[str, Sequence[float | None]] = field(default_factory=dict)
 
 
@@ -187,7 +187,7 @@ def _voip(record: Record) -> list[Series]:
     nothing: list[float | None] = [None] * len(times)
     start = min((value for value in stored.delay_ms if value is not None), default=0.0)
     induced = [None if value is None else value - start for value in stored.delay_ms]
-    counted: dict[str, tuple[str, Sequence[float | None], dict[str, Any]]] = {
+    counted: dict[str, tuple[str, Sequence[float | None], Mapping[str, Plain]]] = {
         "bitrate": ("Kbits/s", [count * per_packet for count in arrived], {}),
         "delay": (UNIT_TIME, stored.delay_ms, {"MEAN_VALUE": delay.mean} if delay.count else {}),
         "induced_delay": (UNIT_TIME, induced, {}),

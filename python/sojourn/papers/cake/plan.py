@@ -176,6 +176,6 @@ def _marked_probe(name: str) -> Probe:
 
 
 def _between(name: str, hosts: tuple[int, int]) -> Flow:
-    """Return an upload from one host to another; `Flow` has these keys on back ends with several hosts."""
-    place: dict[str, Any] = dict(zip(("client", "server"), hosts, strict=True))
-    return Flow(name=name, direction="up", **place)
+    """Return an upload from one host to another."""
+    client, server = hosts
+    return Flow(name=name, direction="up", client=client, server=server)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
 
 from sojourn.papers.by_hand import Link
 from sojourn.papers.flusher.evidence import (
@@ -25,6 +24,7 @@ from sojourn.papers.flusher.plan import qdisc
 from sojourn.papers.flusher.quantities import VOCABULARY
 from sojourn.scenario import Scenario
 from sojourn.scenario_keys import Flusher
+from sojourn.store.claims import JudgedClaim
 from sojourn.study.claims import Claim, Judges
 from sojourn.study.verdict import Judgement, above, all_of, exact
 
@@ -131,11 +131,11 @@ JUDGES = Judges(paper="flusher", vocabulary=VOCABULARY, by_function=FUNCTIONS)
 
 def judge(
     claims: list[Claim], evidence: Mapping[str, Evidence], readings: Sequence[str] = READINGS
-) -> list[dict[str, Any]]:
-    """Return what became of each claim about the queue flusher, in the form of `claims.json`.
+) -> list[JudgedClaim]:
+    """Return what became of each claim about the queue flusher.
 
-    Verdict, numbers and reason are of the first reading on the first emulator. `evidence` is that on each emulator. The
-    key `readings` has the verdict in each reading on each emulator; with the name of the emulator on all but the first.
+    Verdict, numbers and reason are of the first reading on the first emulator. `evidence` is that on each emulator.
+    `readings` has the verdict in each reading on each emulator; with the name of the emulator on all but the first.
     """
     worlds = {
         reading if place == 0 else f"{reading} ({emulator})": (reading, emulator)
@@ -148,12 +148,13 @@ def judge(
             name: JUDGES.judged(claim, evidence[emulator], {"reading": reading})
             for name, (reading, emulator) in worlds.items()
         }
-        verdicts = {name: one["verdict"] for name, one in each.items()}
-        found.append(claim.head | next(iter(each.values())) | {"readings": verdicts})
+        judged = next(iter(each.values()))
+        judged.readings = {name: one.verdict for name, one in each.items()}
+        found.append(judged)
     return found
 
 
-def others(judged: Sequence[dict[str, Any]]) -> dict[str, list[dict[str, Any]]]:
+def others(judged: Sequence[JudgedClaim]) -> dict[str, dict[str, str]]:
     """Return what `sojourn.study.worlds.beside` takes of each world of `readings` but the first."""
-    names = list(judged[0]["readings"])[1:] if judged else []
-    return {name: [{"id": claim["id"], "verdict": claim["readings"][name]} for claim in judged] for name in names}
+    names = list(judged[0].readings)[1:] if judged else []
+    return {name: {claim.id: claim.readings[name] for claim in judged} for name in names}

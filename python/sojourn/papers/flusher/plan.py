@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from sojourn.flusher_parameters import Parameters
 from sojourn.papers.flusher.evidence import (
@@ -49,7 +48,7 @@ QUEUES = {
 
 #: What a cell's `variant` changes of the flusher's parameters.
 THE_OTHER = "it sees the other flow"
-VARIANTS: dict[str, dict[str, Any]] = {
+VARIANTS: dict[str, dict[str, str | float]] = {
     "": {},
     THE_OTHER: {},
     "10 packets": {"windows": 1},
@@ -155,7 +154,7 @@ def flows(cell: Cell, long: str) -> tuple[Flow, ...]:
 
 def flusher(cell: Cell, bursts: str | None = None, gate: str | None = None) -> Flusher:
     """Return the flusher of a cell."""
-    params: dict[str, Any] = {"preset": cell.reading}
+    params: dict[str, str | float] = {"preset": cell.reading}
     if cell.reading == KARN:
         params = {"preset": DESCRIBED, "retransmissions": "karn"}
     if cell.threshold:

@@ -26,20 +26,22 @@ the driver takes a frame as soon as it has a place. 224 instead of 256 take a te
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from typing import Any
+from dataclasses import replace
 
+import msgspec
+from msgspec import Struct, structs
+
+from sojourn import schema
 from sojourn._native import expand_qdisc
 from sojourn.scenario import Scenario
-from sojourn.scenario_keys import Access, Categories, Edca, Station, Wifi
+from sojourn.scenario_keys import Edca, Station, Wifi
 from sojourn.study.claims import stored
 
 #: Frames in a driver with hardly any room: one aggregate.
 SHALLOW_FRAMES = 32
 
 
-@dataclass(frozen=True, kw_only=True)
-class Pair:
+class Pair(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """An access point and a laptop.
 
     Attributes
@@ -78,19 +80,16 @@ class Pair:
 
     def shallow(self) -> Pair:
         """Return the pair with drivers that hold one aggregate only."""
-        return replace(self, point_frames=SHALLOW_FRAMES, laptop_frames=SHALLOW_FRAMES)
+        return structs.replace(self, point_frames=SHALLOW_FRAMES, laptop_frames=SHALLOW_FRAMES)
 
 
 def _pairs() -> dict[str, Pair]:
     """Return the pairs of `devices.toml` by name."""
-    found: dict[str, dict[str, Any]] = {}
-    for one in stored("good_bad_wifi", "devices")["pairs"]:
-        found[one["name"]] = {**found.get(one.get("like", ""), {}), **one}
-        found[one["name"]].pop("like", None)
-        if "edca" in one:
-            ends = {end: Categories(be=Access(**access["be"])) for end, access in one["edca"].items()}
-            found[one["name"]]["edca"] = Edca(**ends)
-    return {name: Pair(**one) for name, one in found.items()}
+    found: dict[str, Pair] = {}
+    for one in stored("good_bad_wifi", "devices", dict)["pairs"]:
+        like = msgspec.to_builtins(found[one.pop("like")]) if "like" in one else {}
+        found[one["name"]] = schema.convert(like | one, Pair)
+    return found
 
 
 PAIRS = _pairs()

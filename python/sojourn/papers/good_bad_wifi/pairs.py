@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from statistics import fmean
-from typing import Any
+
+from msgspec import structs
 
 from sojourn.errors import SojournError
 from sojourn.papers.good_bad_wifi.devices import COMPARED, EVEN, JUDGED, MECHANISMS, UNEVEN, UNSTATED, Pair
@@ -89,12 +90,13 @@ def unstated(evidence: Evidence) -> Table | None:
     )
 
 
-def in_other_pairs(evidence: Evidence, claims: list[Claim]) -> dict[str, list[dict[str, Any]]]:
+def in_other_pairs(evidence: Evidence, claims: list[Claim]) -> dict[str, dict[str, str]]:
     """Return what becomes of the claims of section 7 with each other pair of `JUDGED` that there are runs of."""
-    bare = [replace(claim, why="") for claim in claims if claim.part == WIFI_PART]
+    bare = [structs.replace(claim, why="") for claim in claims if claim.part == WIFI_PART]
     if not bare or not _run(evidence):
         return {}
-    return {pair.name: JUDGES.judge(bare, of_pair(evidence, pair.name)) for pair in JUDGED[1:]}
+    judged = {pair.name: JUDGES.judge(bare, of_pair(evidence, pair.name)) for pair in JUDGED[1:]}
+    return {name: {claim.id: claim.verdict for claim in claims} for name, claims in judged.items()}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

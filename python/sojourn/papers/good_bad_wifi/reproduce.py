@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from sojourn import tables
 from sojourn.papers.good_bad_wifi.evidence import Evidence
 from sojourn.papers.good_bad_wifi.judges import JUDGES
 from sojourn.papers.good_bad_wifi.plan import Gathering, WiredBed, plan
 from sojourn.store.cell import links
+from sojourn.store.claims import JudgedClaim
 from sojourn.store.index import Results, write_index
 from sojourn.study.cell import Cell
 from sojourn.study.claims import Claim
@@ -39,9 +40,7 @@ def reproduction(request: Request) -> Reproduction[Cell, Evidence]:
     )
 
 
-def _with_other_pairs(
-    claims: list[Claim], evidence: Evidence, _judged: list[dict[str, Any]]
-) -> dict[str, list[dict[str, Any]]]:
+def _with_other_pairs(claims: list[Claim], evidence: Evidence, _judged: list[JudgedClaim]) -> dict[str, dict[str, str]]:
     from sojourn.papers.good_bad_wifi import pairs
 
     return pairs.in_other_pairs(evidence, claims)

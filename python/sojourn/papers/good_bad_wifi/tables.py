@@ -8,8 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import product
-from typing import Any, Literal
+from typing import Literal
+
+from msgspec import Struct
 
 from sojourn import units
 from sojourn._native import expand_qdisc
@@ -24,6 +27,7 @@ from sojourn.stats.transient import STEADY_S, WINDOW_S, Course
 from sojourn.store.cell import link_words
 from sojourn.study.claims import stored
 from sojourn.study.exhibits import interval_text, recorded
+from sojourn.tables import Value
 
 #: The link that each column of the paper's tables stands for.
 LINK_OF_COLUMN = {"1": "10/1", "10": "10/10", "100": "100/100"}
@@ -82,23 +86,42 @@ class LossCell:
     agreement: Agreement
 
 
+class _Parameter(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    qdisc: str
+    parameter: str
+    ours: str = ""
+    unit: str
+    values: dict[str, int | float]
+    note: str = ""
+
+
+class _Tables(Struct, frozen=True, forbid_unknown_fields=True):
+    table1: list[_Parameter]
+    table2: dict[str, dict[str, dict[str, float]]]
+
+
+@lru_cache(maxsize=1)
+def _tables() -> _Tables:
+    return stored("good_bad_wifi", "tables", _Tables)
+
+
 def table1() -> Table:
     """Return the parameters: the paper's and those of our presets `gbw:*`."""
-    parameters = stored("good_bad_wifi", "tables")["table1"]
+    parameters = _tables().table1
     columns = list(LINK_OF_COLUMN)
-    rows, records = [], []
+    rows, records = [], list[Mapping[str, Value]]()
     for row in parameters:
-        shown = [row["qdisc"], f"{row['parameter']} ({row['unit']})"]
+        shown = [row.qdisc, f"{row.parameter} ({row.unit})"]
         for column in columns:
-            paper = row["values"].get(column)
-            ours = _preset_value(row["qdisc"], row.get("ours", row["parameter"]), row["unit"], int(column))
+            paper = row.values.get(column)
+            ours = _preset_value(row.qdisc, row.ours or row.parameter, row.unit, int(column))
             differs = paper is not None and float(paper) != ours
             shown += ["not given" if paper is None else f"{paper}", f"{ours:g}" + (" (differs)" if differs else "")]
             records.append(
                 {
-                    "qdisc": row["qdisc"],
-                    "parameter": row["parameter"],
-                    "unit": row["unit"],
+                    "qdisc": row.qdisc,
+                    "parameter": row.parameter,
+                    "unit": row.unit,
                     "rate_mbit": int(column),
                     "paper": paper,
                     "ours": ours,
@@ -107,7 +130,7 @@ def table1() -> Table:
             )
         rows.append(tuple(shown))
     heads = [head for column in columns for head in (f"{column} Mbit/s: paper", "ours")]
-    notes = [row["note"] for row in parameters if "note" in row]
+    notes = [row.note for row in parameters if row.note]
     return Table(
         name="table1",
         headers=("qdisc", "parameter", *heads),
@@ -132,13 +155,13 @@ def loss_cells(loss: Losses) -> tuple[LossCell, ...]:
         If the counts are not ones (`sojourn.stats.share_interval`).
     """
     cells = []
-    for load, rows in stored("good_bad_wifi", "tables")["table2"].items():
+    for load, rows in _tables().table2.items():
         for qdisc, values in rows.items():
             for column, link in LINK_OF_COLUMN.items():
                 there = {label.rsplit(":", 1)[-1]: counts for label, counts in loss.get((link, load), {}).items()}
                 lost, sent = there.get(qdisc, ((), ()))
                 ours = _percent(share_interval(lost, sent)) if any(sent) else None
-                cells.append(_cell(load, qdisc, link, float(values[column]), ours))
+                cells.append(_cell(load, qdisc, link, values[column], ours))
     return tuple(cells)
 
 
@@ -174,7 +197,7 @@ def table2(loss: Losses) -> Table | None:
 
 def table3(loss: Losses) -> Table | None:
     """Return the loss of the voice stream over Wi-Fi: the paper's and ours with its 95 % interval, per cent."""
-    rows, records = [], []
+    rows, records = [], list[Mapping[str, Value]]()
     for qdisc, stated in TABLE_3.items():
         row = [qdisc]
         for load, paper in zip(LOADS, stated, strict=True):
@@ -182,7 +205,7 @@ def table3(loss: Losses) -> Table | None:
             found = _percent(share_interval(lost, sent)) if any(sent) else None
             ratio = "-" if found is None else f"{found.value / paper:.2g}"
             row += [f"{paper:g}", "no data" if found is None else interval_text(found, 2), ratio]
-            records.append({"qdisc": qdisc, "cross_traffic": load, "paper": paper} | recorded(found, "ours"))
+            records.append({"qdisc": qdisc, "cross_traffic": load, "paper": paper, **recorded(found, "ours")})
         rows.append(tuple(row))
     if not loss:
         return None
@@ -259,7 +282,7 @@ def mos_table(scores: Mapping[tuple[str, str], Mapping[str, Sequence[float | Non
 
 def stated_loss(load: str, qdisc: str, column: str) -> float:
     """Return the paper's value of a cell of Table 2 (per cent); 0 is its dash."""
-    return float(stored("good_bad_wifi", "tables")["table2"][load][qdisc][column])
+    return _tables().table2[load][qdisc][column]
 
 
 def _cell(load: str, qdisc: str, link: str, paper: float, ours: Interval | None) -> LossCell:
@@ -275,9 +298,16 @@ def _cell(load: str, qdisc: str, link: str, paper: float, ours: Interval | None)
     return LossCell(load=load, qdisc=qdisc, link=link, paper=paper, ours=ours, ratio=ratio, agreement=agreement)
 
 
-def _record(cell: LossCell) -> dict[str, Any]:
-    named = {"cross_traffic": cell.load, "qdisc": cell.qdisc, "link": cell.link, "paper_percent": cell.paper}
-    return {**named, **recorded(cell.ours, "ours_percent"), "ratio": cell.ratio, "agreement": cell.agreement}
+def _record(cell: LossCell) -> Mapping[str, Value]:
+    return {
+        "cross_traffic": cell.load,
+        "qdisc": cell.qdisc,
+        "link": cell.link,
+        "paper_percent": cell.paper,
+        **recorded(cell.ours, "ours_percent"),
+        "ratio": cell.ratio,
+        "agreement": cell.agreement,
+    }
 
 
 def _ours(found: Interval | None) -> str:

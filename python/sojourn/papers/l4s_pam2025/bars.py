@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from sojourn.papers.l4s_pam2025.evidence import BOTTLENECKS, SENDERS, flows_of, measured, share
@@ -10,6 +10,7 @@ from sojourn.report.table import Table
 from sojourn.stats import mean_interval
 from sojourn.study.cell import Cell, Observation
 from sojourn.study.evidence import Evidence
+from sojourn.tables import Value
 
 #: A cell is within the bars if its share differs by at most this, per cent of all goodput,
 SHARE_POINTS = 5.0
@@ -94,7 +95,9 @@ def table(found: Sequence[Compared]) -> Table:
     }
     order = sorted(groups, key=lambda key: (key[0] != "one each", key[1] != "all", key[1] in BOTTLENECKS.values()))
     counts = {key: {name: sum(map(test, groups[key])) for name, test in tests.items()} for key in order}
-    records = [{"flows": flows, "of": of, "cells": len(groups[flows, of]), **counts[flows, of]} for flows, of in order]
+    records: list[Mapping[str, Value]] = [
+        {"flows": flows, "of": of, "cells": len(groups[flows, of]), **counts[flows, of]} for flows, of in order
+    ]
     rows = [
         (*key, str(len(groups[key])), *(_part(counts[key][name], len(groups[key])) for name in tests)) for key in order
     ]

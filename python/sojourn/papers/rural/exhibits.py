@@ -10,6 +10,7 @@ from sojourn.papers.rural.quantities import QUANTITIES, VOCABULARY
 from sojourn.study.cell import Cell, Observation
 from sojourn.study.evidence import BySeed
 from sojourn.study.exhibits import Gallery
+from sojourn.study.rules import Variables
 
 _WORDS = {DROPTAIL: "DropTail", CODEL: "CoDel", FQ_CODEL: "FQ-CoDel", SFQ: "SFQ"}
 _ENDS = {NONE: "", DEFAULT: " default"}
@@ -26,7 +27,7 @@ def _both(run: Observation) -> tuple[float, float] | None:
     return None if first is None or second is None else (first, second)
 
 
-def _variables(evidence: Any) -> dict[str, Any]:
+def _variables(evidence: Any) -> Variables:
     """Return what the satellite path is, its cells, and how they look."""
     assert isinstance(evidence, Evidence)
     services = {_WORDS[cell.scheme] + _ENDS.get(cell.setting, " rural"): cell for cell in evidence.services()}

@@ -27,6 +27,7 @@ from sojourn.papers.rural.evidence import (
 )
 from sojourn.papers.rural.quantities import QUANTITIES, VOCABULARY, imp, inc, lost, of_lambda, queueing, utilisation
 from sojourn.stats import mean_interval
+from sojourn.store.claims import JudgedClaim
 from sojourn.study.claims import Claim, Judges
 from sojourn.study.redraw import Drawn, drawn_interval
 from sojourn.study.verdict import (
@@ -208,6 +209,6 @@ NOTES: dict[str, Callable[..., str]] = {
 JUDGES = Judges(paper="rural", vocabulary=VOCABULARY, by_function=FUNCTIONS, notes=NOTES)
 
 
-def judge(claims: list[Claim], evidence: Evidence) -> list[dict[str, Any]]:
-    """Return what became of each claim, in the form of `claims.json`."""
+def judge(claims: list[Claim], evidence: Evidence) -> list[JudgedClaim]:
+    """Return what became of each claim."""
     return JUDGES.judge(claims, evidence, {"satellite_rtt": evidence.satellite.rtt_ms})

@@ -76,7 +76,7 @@ class RuralBed(Bed):
             seed=self.seed,
         )
         if cell.experiment == SATELLITE:
-            found = dataclasses.replace(found, **self.satellite.fields())
+            found = self.satellite.over(found)
         if cell.experiment == TWO_RTT:
             files = (download("file_1", rtt=f"{cell.rtt}ms"), download("file_2", rtt=f"{cell.other_rtt}ms"))
             found = dataclasses.replace(found, flows=(), downloads=files)

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import dataclasses
 import json
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from sojourn.errors import ParamError
@@ -59,15 +58,15 @@ class Satellite:
             settings[key] = value
         found = Satellite()
         for key, value in settings.items():
-            found = dataclasses.replace(found, **_value(key, value))
+            found = found._with(key, value)
         return found
 
-    def fields(self) -> dict[str, Any]:
-        """Return the scenario's fields."""
-        optional: dict[str, Any] = {"loss_up": self.loss} if self.loss else {}
-        if seconds(self.jitter):
-            optional["jitter_down"] = self.jitter
-        return {"rtt": f"{self.rtt_ms}ms", "down": self.return_rate, **optional}
+    def over(self, scenario: Scenario) -> Scenario:
+        """Return a scenario over this path."""
+        jitter = self.jitter if seconds(self.jitter) else None
+        return replace(
+            scenario, rtt=f"{self.rtt_ms}ms", down=self.return_rate, loss_up=self.loss or None, jitter_down=jitter
+        )
 
     def words(self) -> str:
         """Return the model in words."""
@@ -83,29 +82,28 @@ class Satellite:
             f"{loss}, {jitter}. The paper states only the 1 Mbit/s"
         )
 
-
-def _value(key: str, value: str) -> dict[str, Any]:
-    """Return the attribute of a key, as the one validator reads it."""
-    if key == "loss":
-        try:
-            probability = float(value)
-        except ValueError:
-            probability = math.nan
-        if math.isnan(probability):
-            message = f"satellite's loss is {value!r}, but must be a probability such as 0.001"
+    def _with(self, key: str, value: str) -> Satellite:
+        """Return the model with the value of a key, as the one validator reads it."""
+        if key == "loss":
+            try:
+                probability = float(value)
+            except ValueError:
+                probability = math.nan
+            if math.isnan(probability):
+                message = f"satellite's loss is {value!r}, but must be a probability such as 0.001"
+                raise ParamError(message)
+            _checked(key, probability)
+            return replace(self, loss=probability)
+        plain = str(_checked(key, value))
+        if key == "return":
+            return replace(self, return_rate=plain)
+        if key == "jitter":
+            return replace(self, jitter=plain)
+        rtt_ms = seconds(plain) * 1e3
+        if rtt_ms != round(rtt_ms) or rtt_ms < 1:
+            message = f"satellite's rtt is {value!r}, but must be a whole number of milliseconds, at least 1ms"
             raise ParamError(message)
-        _checked(key, probability)
-        return {"loss": probability}
-    plain = str(_checked(key, value))
-    if key == "return":
-        return {"return_rate": plain}
-    if key == "jitter":
-        return {"jitter": plain}
-    rtt_ms = seconds(plain) * 1e3
-    if rtt_ms != round(rtt_ms) or rtt_ms < 1:
-        message = f"satellite's rtt is {value!r}, but must be a whole number of milliseconds, at least 1ms"
-        raise ParamError(message)
-    return {"rtt_ms": round(rtt_ms)}
+        return replace(self, rtt_ms=round(rtt_ms))
 
 
 def _checked(key: str, value: str | float) -> Any:

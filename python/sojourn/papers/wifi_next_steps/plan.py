@@ -8,16 +8,23 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from functools import lru_cache
+from typing import Generic, TypeVar
+
+from msgspec import Struct
 
 from sojourn.experiments.voip import voice
-from sojourn.experiments.wifi import FAST, STATIONS, Options, cell, pings, tcp
+from sojourn.experiments.wifi import FAST, STATIONS, Options, cell, pings, tcp, with_options
 from sojourn.papers.wifi_next_steps.evidence import AXES
 from sojourn.scenario import Flow, Probe, Scenario, Tcp
 from sojourn.scenario_keys import Group, Station
 from sojourn.study.cell import Cell
 from sojourn.study.claims import stored
 from sojourn.study.plan import Bed, Planned, repeats
+from sojourn.study.rules import Variables
+
+Option = TypeVar("Option")
+Load = TypeVar("Load")
 
 #: Parts of the page, in the order of section 4.
 HARDWARE, RETRIES, DENSE, POLICIES, ACCOUNTS, DEMOTE, QOS, VOICE = PARTS = (
@@ -63,7 +70,7 @@ class StepsBed(Bed):
     def build(
         self,
         stations: Sequence[Station],
-        wifi: dict[str, Any],
+        wifi: Variables,
         flows: tuple[Flow, ...] | None = None,
         probes: tuple[Probe, ...] = (),
     ) -> Scenario:
@@ -71,8 +78,7 @@ class StepsBed(Bed):
         options = Options(seed=self.seed, duration=self.profile.duration)
         all_probes = (*pings(stations), *probes)
         built = cell("wifi_next_steps", options, stations, flows=flows or tcp(stations), probes=all_probes)
-        assert built.wifi is not None
-        return replace(built, wifi=replace(built.wifi, **wifi), tcp=Tcp(variant=self.tcp))
+        return replace(with_options(built, **wifi), tcp=Tcp(variant=self.tcp))
 
 
 def plan(bed: StepsBed) -> Sequence[Planned[Cell]]:
@@ -95,57 +101,79 @@ def calls(stations: Sequence[Station], dscp: str = "CS6") -> tuple[Probe, ...]:
 _Cells = Iterator[tuple[tuple[str, str], Scenario]]
 
 
-def _options(part: str) -> dict[str, dict[str, Any]]:
-    """Return the options of a part by how they are called."""
-    found: dict[str, dict[str, Any]] = stored("wifi_next_steps", "plan")[part]["options"]
-    return found
+class _Change(Struct, forbid_unknown_fields=True):
+    """What is different of a station, or of the guests together."""
+
+    weight: int | None = None
+    group: str | None = None
+    min_rate: str | None = None
+    cap: float | None = None
 
 
-def _loads(part: str) -> dict[str, Any]:
-    found: dict[str, Any] = stored("wifi_next_steps", "plan")[part]["loads"]
-    return found
+class _Part(Struct, Generic[Option, Load], forbid_unknown_fields=True):
+    """The options of a part by how they are called, and its loads."""
+
+    options: dict[str, Option]
+    loads: dict[str, Load] = {}
+
+
+class _Tables(Struct, forbid_unknown_fields=True):
+    hardware: _Part[Variables, Variables]
+    retries: _Part[Variables, dict[str, float]]
+    dense: _Part[Variables, None]
+    policies: _Part[dict[str, _Change], None]
+    demote: _Part[Variables, str]
+    voice: _Part[Variables, None]
+
+
+@lru_cache(maxsize=1)
+def _tables() -> _Tables:
+    return stored("wifi_next_steps", "plan", _Tables)
 
 
 def _hardware(bed: StepsBed) -> _Cells:
-    for load, build in _loads(HARDWARE).items():
-        for option, wifi in _options(HARDWARE).items():
-            yield (option, load), bed.build(STATIONS, wifi | build)
+    part = _tables().hardware
+    for load, build in part.loads.items():
+        for option, wifi in part.options.items():
+            yield (option, load), bed.build(STATIONS, {**wifi, **build})
 
 
 def _retries(bed: StepsBed) -> _Cells:
-    for load, errors in _loads(RETRIES).items():
+    part = _tables().retries
+    for load, errors in part.loads.items():
         stations = tuple(replace(one, error=errors["slow" if one.name == "slow" else "fast"]) for one in STATIONS)
-        for option, wifi in _options(RETRIES).items():
+        for option, wifi in part.options.items():
             yield (option, load), bed.build(stations, wifi, probes=calls(stations, "CS0"))
 
 
 def _dense(bed: StepsBed) -> _Cells:
-    for option, wifi in _options(DENSE).items():
+    for option, wifi in _tables().dense.options.items():
         for number in NUMBERS:
             yield (option, str(number)), bed.build(crowd(number), wifi)
 
 
 def _policies(bed: StepsBed) -> _Cells:
-    for option, changes in _options(POLICIES).items():
-        stations = tuple(replace(one, **changes.get(one.name, {})) for one in STATIONS)
+    none = _Change()
+    for option, changes in _tables().policies.options.items():
+        each = [(one, changes.get(one.name, none)) for one in STATIONS]
+        stations = [replace(one, weight=own.weight, group=own.group, min_rate=own.min_rate) for one, own in each]
         guests = any(one.group for one in stations)
-        groups = {"groups": (Group(name="guest", **changes.get("guests", {})),)} if guests else {}
+        groups = {"groups": (Group(name="guest", cap=changes.get("guests", none).cap),)} if guests else {}
         yield (option, DOWN), bed.build(stations, groups)
 
 
 def _accounts(bed: StepsBed) -> _Cells:
     for scheduler in ("deficit", "credit"):
         for delay in DELAYS_MS:
-            wifi: dict[str, Any] = {"scheduler": scheduler}
-            if delay:
-                wifi["accounting_delay"] = f"{delay}ms"
-            yield (scheduler, str(delay)), bed.build(STATIONS, wifi)
+            late = {"accounting_delay": f"{delay}ms"} if delay else {}
+            yield (scheduler, str(delay)), bed.build(STATIONS, {"scheduler": scheduler, **late})
 
 
 def _demote(bed: StepsBed) -> _Cells:
-    for load, dscp in _loads(DEMOTE).items():
+    part = _tables().demote
+    for load, dscp in part.loads.items():
         bulk = replace(tcp(STATIONS[:1])[0], name="bulk", dscp=dscp)
-        for option, wifi in _options(DEMOTE).items():
+        for option, wifi in part.options.items():
             yield (
                 (option, load),
                 bed.build(STATIONS, wifi, flows=(bulk, *tcp(STATIONS)), probes=calls(STATIONS[1:2])),
@@ -175,8 +203,11 @@ def _voice(bed: StepsBed) -> _Cells:
             down = tcp(stations)
             up = tuple(replace(one, name=f"up_{one.station}", direction="up") for one in down)
             flows = down if direction == DOWN else (*down, *up)
-            for option, wifi in _options(VOICE).items():
-                yield (option, f"{number} {direction}"), bed.build(stations, wifi, flows=flows, probes=calls(stations))
+            for option, wifi in _tables().voice.options.items():
+                yield (
+                    (option, f"{number} {direction}"),
+                    bed.build(stations, wifi, flows=flows, probes=calls(stations)),
+                )
 
 
 _PARTS: dict[str, Callable[[StepsBed], _Cells]] = {

@@ -10,6 +10,8 @@ import re
 from collections.abc import Sequence
 from statistics import fmean
 
+from msgspec import Struct
+
 from sojourn.errors import SojournError
 from sojourn.papers.wifi_next_steps.evidence import AXES, Evidence, each, unit_of
 from sojourn.study.claims import stored
@@ -17,10 +19,20 @@ from sojourn.study.claims import stored
 _MARK = re.compile(r"\{([^{}]*)\}")
 
 
+class _Exhibit(Struct):
+    name: str = ""
+    brings: str = ""
+    costs: str = ""
+
+
+class _Exhibits(Struct):
+    exhibits: list[_Exhibit]
+
+
 def texts(part: str) -> tuple[str, str]:
     """Return what a part brings and what it costs, with marks for numbers."""
-    (found,) = (one for one in stored("wifi_next_steps", "exhibits")["exhibits"] if one["name"] == part)
-    return found["brings"], found["costs"]
+    (exhibit,) = (one for one in stored("wifi_next_steps", "exhibits", _Exhibits).exhibits if one.name == part)
+    return exhibit.brings, exhibit.costs
 
 
 def filled(text: str, part: str, evidence: Evidence) -> str:

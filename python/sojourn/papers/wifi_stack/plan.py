@@ -6,12 +6,13 @@ import math
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 from sojourn import api
 from sojourn.backends import Backend
 from sojourn.experiments.voip import voice
-from sojourn.experiments.wifi import FAST, Options, cell, pings, tcp, udp
+from sojourn.experiments.wifi import FAST, Options, cell, pings, tcp, udp, with_options
 from sojourn.papers.wifi_stack.evidence import (
     DEPTHS,
     EQUAL,
@@ -35,7 +36,7 @@ from sojourn.papers.wifi_stack.evidence import (
 )
 from sojourn.papers.wifi_stack.quantities import VOCABULARY
 from sojourn.scenario import Flow, Probe, Scenario, Tcp
-from sojourn.scenario_keys import Station, Wifi
+from sojourn.scenario_keys import Station
 from sojourn.schema import required
 from sojourn.store.run import Run
 from sojourn.study.cell import Cell
@@ -80,17 +81,17 @@ class StackBed(Bed):
         experiment = one.experiment
         long = experiment == TCP
         duration = self.profile.long_duration if long else self.profile.duration
-        shared: dict[str, Any] = {"scheme": one.scheme, "seed": self.seed, "duration": duration}
+        options = Options(scheme=one.scheme, seed=self.seed, duration=duration)
+        build = partial(api.build, scheme=one.scheme, seed=self.seed, duration=duration)
         if experiment in (TCP, UDP):
-            return api.build(experiment, **shared)
+            return build(experiment)
         if experiment in (VOICE_BE, VOICE_VO):
-            return api.build("wifi_voip", dscp=experiment.split()[1], **shared)
-        options = Options(**shared)
+            return build("wifi_voip", dscp=experiment.split()[1])
         if experiment == EQUAL:
             return cell(experiment, options, THREE, flows=tcp(THREE))
         if experiment == SHAPED:
-            wire: dict[str, Any] = {"down": SHAPER, "up": SHAPER, "qdisc_down": SHAPER_QDISC, "qdisc_up": SHAPER_QDISC}
-            return replace(cell(experiment, options, THREE, flows=tcp(THREE)), **wire)
+            open_wire = cell(experiment, options, THREE, flows=tcp(THREE))
+            return replace(open_wire, down=SHAPER, up=SHAPER, qdisc_down=SHAPER_QDISC, qdisc_up=SHAPER_QDISC)
         return _small(experiment, options)
 
 
@@ -148,14 +149,12 @@ def _small(experiment: str, options: Options) -> Scenario:
         stations: tuple[Station, ...], flows: tuple[Flow, ...], probes: tuple[Probe, ...] = (), **wifi: Any
     ) -> Scenario:
         found = cell(experiment, options, stations, flows=flows, probes=(*pings(stations), *probes))
-        assert found.wifi is not None
-        return replace(found, wifi=replace(found.wifi, **wifi))
+        return with_options(found, **wifi)
 
     if experiment == OVERLOAD:
         flows = (*udp(TWO[:1], FLOOD), *udp(TWO[1:], "2mbit"))
         fifo = "pfifo_fast limit 100 variant linux-3.14"
-        above: dict[str, Any] = {"qdisc": fifo} if options.scheme == FIFO else {"limit": 100}
-        return build(TWO, flows, **above)
+        return build(TWO, flows, qdisc=fifo) if options.scheme == FIFO else build(TWO, flows, limit=100)
     if experiment == LEVELS:
         names = LEVEL_DSCPS.items()
         flood = tuple(replace(udp(one, FLOOD)[0], name=f"udp_{name}", dscp=dscp) for name, dscp in names)
@@ -167,7 +166,7 @@ def _small(experiment: str, options: Options) -> Scenario:
     if experiment in DEPTHS.values():
         depth = next(number for number, name in DEPTHS.items() if name == experiment)
         found = cell(experiment, options, one, flows=udp(one, FLOOD), probes=())
-        return replace(found, wifi=_with(found.wifi, hardware_queue=depth))
+        return with_options(found, hardware_queue=depth)
     if experiment in (LOSSLESS, LOSSY):
         stations = (replace(one[0], error=ERROR if experiment == LOSSY else 0.0),)
         return build(stations, udp(stations, FLOOD))
@@ -179,14 +178,9 @@ def _small(experiment: str, options: Options) -> Scenario:
             replace(udp(one, "1mbit")[0], name=f"udp_{number}", dscp=dscp) for number, dscp in enumerate(dscps, 1)
         )
         found = replace(cell(experiment, options, one, flows=streams, probes=()), start_jitter="0s")
-        return replace(found, wifi=_with(found.wifi, hardware_queue=1))
+        return with_options(found, hardware_queue=1)
     assert experiment == ORDER
     return build(one, tuple(replace(udp(one, "15mbit")[0], name=f"udp_{number}") for number in range(1, 5)))
-
-
-def _with(wifi: Wifi | None, **changes: Any) -> Wifi:
-    assert wifi is not None
-    return replace(wifi, **changes)
 
 
 def _stream(name: str, dscp: str) -> Probe:

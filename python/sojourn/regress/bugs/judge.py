@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from sojourn import drill
-from sojourn.backends.linux.guest import carry_out
+from sojourn.backends.linux.guest import carry_out, job_text
 from sojourn.errors import ParamError, SojournError
 from sojourn.kernel.find import Kernel, find
 from sojourn.regress.bugs import readings, sequences
@@ -101,7 +101,7 @@ def on_kernel(bug: Bug, kernel: Kernel) -> Found:
     reworks = {place: sequences.old_flags for place, play in enumerate(bug.plays) if play.old_flags}
     packets = sum(part.packets for play in bug.plays for part in play.parts)
     bound_s = _START_S + _PLAY_S * len(asked) + _PACKET_S * packets
-    answer = carry_out(job.job(asked, kernel, reworks), kernel, seed=_SEED, bound_s=bound_s)
+    answer = carry_out(job_text(job.job(asked, kernel, reworks)), kernel, seed=_SEED, bound_s=bound_s)
     seen = job.seen(answer.measured)
     values = [
         readings.value(play, readings.of_kernel(one, saw), bug.scale)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from sojourn.backends.linux.guest import carry_out
+from sojourn.backends.linux.guest import carry_out, job_text
 from sojourn.kernel.find import Kernel
 from sojourn.validate.calls import draw, job, kinds, shares
 from sojourn.validate.calls.replay import Replayed, replay
@@ -104,7 +104,7 @@ def _played(text: str, sequences: int, seed: int, kernel: Kernel) -> Iterator[tu
         packets = sum(len(together) for one in drawn for _, together in one.offers)
         bound_s = _START_S + _SEQUENCE_S * len(drawn) + _PACKET_S * packets
         for boot in range(seed, seed + _BOOTS):
-            answer = carry_out(job.job(drawn, kernel), kernel, seed=boot, bound_s=bound_s)
+            answer = carry_out(job_text(job.job(drawn, kernel)), kernel, seed=boot, bound_s=bound_s)
             played = list(zip(drawn, job.seen(answer.measured), strict=True))
             if not any(_share(one, seen) for one, seen in played):
                 break

@@ -11,10 +11,11 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any
 
-from sojourn import _native
+import msgspec
+
 from sojourn.backends.linux import kinds as bed_kinds
 from sojourn.backends.linux import messages
-from sojourn.backends.linux.disciplines import Encoded, below, encoded, queue_length
+from sojourn.backends.linux.disciplines import Encoded, below, encoded, of_text, queue_length
 from sojourn.backends.linux.steps import Steps
 from sojourn.kernel.find import Kernel
 from sojourn.validate.calls import kinds
@@ -76,7 +77,7 @@ def job(
     return {
         "format": FORMAT,
         "modules": [str(module) for module in kernel.modules],
-        "setup": setup.steps,
+        "setup": msgspec.to_builtins(setup.steps),
         "device": _DEVICE,
         "sequences": [_plain(sequence, reworks.get(place)) for place, sequence in enumerate(sequences)],
     }
@@ -100,7 +101,7 @@ def _plain(sequence: Sequence, rework: Rework | None) -> dict[str, Any]:
         request = messages.qdisc(index=_INDEX, parent=parent, number=messages.handle(_TBF), kind="tbf", options=shaper)
         steps.send(_HOST, f"add tbf to {_DEVICE}", request)
         parent = messages.handle(_TBF, 1)
-    discipline = json.loads(_native.kernel_qdisc(sequence.text, kinds.RATES[0]))
+    discipline = of_text(sequence.text, kinds.RATES[0])
     length = queue_length(discipline)
     if length is not None:
         steps.send(_HOST, f"set the queue of {_DEVICE}", messages.queue_length(_INDEX, length))
@@ -118,7 +119,7 @@ def _plain(sequence: Sequence, rework: Rework | None) -> dict[str, Any]:
         for at, packets in sequence.offers
     ]
     return {
-        "setup": steps.steps,
+        "setup": msgspec.to_builtins(steps.steps),
         "handle": messages.handle(_CHILD),
         "offers": offers,
         "end_ns": lead + sequence.end_ns,

@@ -1,0 +1,36 @@
+"""What a guest is to do, as the agent takes it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from msgspec import Struct
+
+from sojourn.backends.linux.topology import Bed
+
+
+class Place(Struct, frozen=True):
+    """An interface of a host."""
+
+    host: str
+    interface: str
+
+
+class Daemon(Struct, frozen=True, kw_only=True):
+    """The flusher's daemon: its program, where it is, its configuration, and where captures are taken."""
+
+    program: str
+    place: Place
+    config: str
+    ends: list[Place]
+
+
+class Job(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """A job, format `sojourn-job/1`; the load plan is as the compiled part has made it."""
+
+    format: str
+    modules: list[str]
+    bed: Bed
+    load: Any
+    watch_packets: bool
+    flusher: Daemon | None = None
