@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import csv
+import io
+from collections.abc import Mapping, Sequence
 
 
 def text(headers: Sequence[str], rows: Sequence[Sequence[str]], *, left: int = 1) -> str:
@@ -27,6 +29,15 @@ def markdown(headers: Sequence[str], rows: Sequence[Sequence[str]], *, left: int
         return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"
 
     return "\n".join([line(headers), line(marks), *map(line, rows)])
+
+
+def csv_text(rows: Sequence[Mapping[str, object]]) -> str:
+    """Return rows with the same keys as CSV."""
+    text = io.StringIO()
+    writer = csv.DictWriter(text, list(rows[0]) if rows else [], lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(rows)
+    return text.getvalue()
 
 
 def number(value: float | None, digits: int = 2) -> str:

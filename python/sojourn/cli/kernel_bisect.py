@@ -237,8 +237,7 @@ def _folder(args: argparse.Namespace, request: Any) -> ResultFolder | None:
 def _write(folder: ResultFolder, result: Found) -> None:
     """Write the report and the figures."""
     from sojourn.frame_library import pl
-    from sojourn.plots import two_kernels
-    from sojourn.plots.save import FORMATS, to_bytes
+    from sojourn.plots import rtt_cdf, save, two_kernels
     from sojourn.regress import found
     from sojourn.regress.search import SHORT
 
@@ -254,11 +253,12 @@ def _write(folder: ResultFolder, result: Found) -> None:
             second=result.first_bad.values,
         )
         figures["runs"] = two_kernels.paired([panel], names)
-        good, bad = (pl.concat([run.series for run in result.runs[one.sha]]) for one in sides)
-        figures["rtt"] = two_kernels.rtt((good, bad), names, title=f"{result.experiment}: round-trip times")
-    for name, figure in figures.items():
-        for form in FORMATS:
-            folder.write(f"figures/{name}.{form}", to_bytes(figure, form))
+        series = {
+            name: pl.concat([run.series for run in result.runs[one.sha]])
+            for name, one in zip(names, sides, strict=True)
+        }
+        figures["rtt"] = rtt_cdf(series, title=f"{result.experiment}: round-trip times", sides=True)
+    save.write(folder, figures)
     folder.write("bisect.json", result.to_json() + "\n")
     folder.write("bisect.log", result.log)
     page = folder.write("bisect.md", found.markdown(result, list(figures)))

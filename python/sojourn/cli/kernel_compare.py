@@ -159,8 +159,7 @@ def _folder(args: argparse.Namespace, texts: list[str], repeat: int) -> ResultFo
 def _write(folder: ResultFolder, found: Pair) -> None:
     """Write all but the records."""
     from sojourn.frame_library import pl
-    from sojourn.plots import two_kernels
-    from sojourn.plots.save import FORMATS, to_bytes
+    from sojourn.plots import rtt_cdf, save, two_kernels
     from sojourn.regress import words
     from sojourn.store.index import slug
 
@@ -172,13 +171,13 @@ def _write(folder: ResultFolder, found: Pair) -> None:
     ]
     figures = {"runs": two_kernels.paired(panels, found.labels, title=f"{found.experiment}: each run on both kernels")}
     for number, (name, both) in enumerate(found.runs.items(), start=1):
-        first, second = (pl.concat([run.series for run in runs]) for runs in both)
+        series = [pl.concat([run.series for run in runs]) for runs in both]
         title = f"{found.experiment}, {name}"
         # Two long names may be the same up to here.
-        figures[f"rtt_{number}_{slug(name)[:60]}"] = two_kernels.rtt((first, second), found.labels, title=title)
-    for name, figure in figures.items():
-        for form in FORMATS:
-            folder.write(f"figures/{name}.{form}", to_bytes(figure, form))
+        figures[f"rtt_{number}_{slug(name)[:60]}"] = rtt_cdf(
+            dict(zip(found.labels, series, strict=True)), title=title, sides=True
+        )
+    save.write(folder, figures)
     folder.write("compare.json", found.to_json() + "\n")
     page = folder.write("compare.md", words.markdown(found, list(figures)))
     print(f"report: {page}", file=sys.stderr)

@@ -11,7 +11,7 @@ from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from sojourn import bounds
+from sojourn import bounds, tables
 from sojourn.cli import options
 
 if TYPE_CHECKING:
@@ -113,7 +113,7 @@ def handle(args: argparse.Namespace) -> int:
     made_by = {"prague_version": tcp.get("prague_version", senders.PRAGUE_VERSION), "tcp_variant": tcp["variant"]}
     whole = json.dumps({"format": report.FORMAT, "duration": args.duration, **made_by, "cells": rows}, indent=1)
     folder.write("map.json", whole + "\n")
-    folder.write("map.csv", report.csv_text(rows))
+    folder.write("map.csv", tables.csv_text(rows))
     figures = _figures(plan, found)
     for figure, forms in figures.items():
         for form, data in forms.items():

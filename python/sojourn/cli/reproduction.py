@@ -159,22 +159,14 @@ def write_exhibits(folder: ResultFolder, paper_report: PaperReport) -> None:
 def describe_exhibits(paper_report: PaperReport, *, hidden: str) -> list[str]:
     """Return the tables but one, and the claims, for a terminal."""
     from sojourn.report.exhibit import verdict
+    from sojourn.study.page import value
 
     parts = []
     for exhibit in paper_report.exhibits:
         if exhibit.table is not None and exhibit.name != hidden:
             rows = [list(row) for row in exhibit.table.rows]
             parts.append(f"{exhibit.title}\n{tables.text(list(exhibit.table.headers), rows, left=exhibit.table.left)}")
-    verdicts = [[claim["id"], verdict(claim), _value(claim), claim["says"]] for claim in paper_report.claims]
+    verdicts = [[claim["id"], verdict(claim), value(claim), claim["says"]] for claim in paper_report.claims]
     parts.append(tables.text(["claim", "verdict", "value [95 % interval]", "says"], verdicts, left=4))
     parts.append(f"claims: {dict(paper_report.facts)['claims']}")
     return parts
-
-
-def _value(claim: dict[str, Any]) -> str:
-    value, low, high = claim["value"], claim["low"], claim["high"]
-    if value is None:
-        return "-"
-    ends = "" if low is None or low == high else f" [{low:.4g}, {high:.4g}]"
-    unit = f" {claim['unit']}" if claim["unit"] else ""
-    return f"{value:.4g}{ends}{unit}"

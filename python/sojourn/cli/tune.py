@@ -6,6 +6,7 @@ import argparse
 import json
 import sys
 from contextlib import AbstractContextManager
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from sojourn import backends
@@ -180,16 +181,7 @@ def handle(args: argparse.Namespace) -> int:
     backends.reach(backend)
     folder = _folder(args, bench, found_space, request, seeds)
     journal = Journal(None if folder is None else folder.claim(JOURNAL).parent)
-    bench = Bench(
-        link=link,
-        load=load,
-        direction=args.direction,
-        backend=backend,
-        journal=journal,
-        cc=args.cc,
-        workers=args.workers,
-        dask=args.dask,
-    )
+    bench = replace(bench, journal=journal)
     how = "the same command goes on from there" if folder else "--out DIR keeps finished runs"
     try:
         with options.say_how_to_go_on(how):
@@ -333,12 +325,10 @@ def _answer(
     text = json.dumps(words.whole(outcome, bench, found_space, request, seeds), indent=1, allow_nan=False)
     summary = words.terminal(outcome, bench, found_space, request)
     if folder is not None:
-        from sojourn.plots.save import FORMATS, to_bytes
+        from sojourn.plots import save
         from sojourn.tune import figure
 
-        drawn = figure.of(outcome, bench, found_space, request)
-        for form in FORMATS:
-            folder.write(f"figures/front.{form}", to_bytes(drawn, form))
+        save.write(folder, {"front": figure.of(outcome, bench, found_space, request)})
         folder.write("table.md", f"```\n{summary}\n```\n")
         print(f"answer: {folder.write('tune.json', text + chr(10))}", file=sys.stderr)
         folder.finish()

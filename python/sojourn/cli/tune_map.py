@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import csv
-import io
 import json
 import sys
 from typing import Any
@@ -87,9 +85,12 @@ def handle(args: argparse.Namespace) -> int:
     finally:
         journal.close()
     whole = json.dumps({"format": maps.FORMAT, "load": load, "congestion_control": cc, "cells": rows}, indent=1)
+    from sojourn.plots import save
+    from sojourn.plots.tuning_map import tuning_map
+
     folder.write("map.json", whole + "\n")
-    folder.write("map.csv", _csv(rows))
-    _draw(folder, rows)
+    folder.write("map.csv", tables.csv_text(rows))
+    save.write(folder, {"map": tuning_map(rows)})
     folder.finish()
     print(whole if args.json else _table(rows))
     print(f"{len(rows)} cells: {args.out}", file=sys.stderr)
@@ -113,23 +114,6 @@ def _check(args: argparse.Namespace, qdiscs: tuple[str, ...]) -> None:
     if args.out is None:
         message = "out is not given, but a map needs a folder: give --out DIR"
         raise ParamError(message)
-
-
-def _csv(rows: list[dict[str, Any]]) -> str:
-    text = io.StringIO()
-    writer = csv.DictWriter(text, list(rows[0]), lineterminator="\n")
-    writer.writeheader()
-    writer.writerows(rows)
-    return text.getvalue()
-
-
-def _draw(folder: Any, rows: list[dict[str, Any]]) -> None:
-    from sojourn.plots.save import FORMATS, to_bytes
-    from sojourn.plots.tuning_map import tuning_map
-
-    figure = tuning_map(rows)
-    for form in FORMATS:
-        folder.write(f"figures/map.{form}", to_bytes(figure, form))
 
 
 def _table(rows: list[dict[str, Any]]) -> str:

@@ -351,12 +351,12 @@ def _one(
     for (part, drawn), folder in zip(outcomes, folders, strict=True):
         if folder is None:
             continue
-        for figure in drawn:
-            for form, data in figure.files.items():
-                folder.write(f"figures/{figure.name}.{form}", data)
+        from sojourn.plots import save
+
+        save.write(folder, drawn)
         folder.write("validate.json", in_json(part.entries) + "\n")
         folder.write(FILE, part.to_json())
-        page = folder.write("validate.md", report(part, [figure.name for figure in drawn]))
+        page = folder.write("validate.md", report(part, list(drawn)))
         print(f"report: {page}", file=sys.stderr)
     return [part for part, _ in outcomes]
 
@@ -378,16 +378,14 @@ def _write_pages(
 
 def _write_errors(folder: ResultFolder | None, parts: Sequence[Part]) -> None:
     """Write the errors of all drawn scenarios, `errors.csv` and `figures/errors.*`, into the folder of the command."""
-    from sojourn.plots.save import FORMATS, to_bytes
+    from sojourn.plots import save
     from sojourn.validate import errors_table
 
     drawn = [part for part in parts if part.is_drawn]
     if folder is None or not drawn:
         return
     folder.write("errors.csv", errors_table.table(drawn).write_csv())
-    figure = errors_table.figure(drawn)
-    for form in FORMATS:
-        folder.write(f"figures/errors.{form}", to_bytes(figure, form))
+    save.write(folder, {"errors": errors_table.figure(drawn)})
 
 
 def _document_command(args: argparse.Namespace) -> str:

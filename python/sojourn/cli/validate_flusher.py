@@ -61,17 +61,16 @@ def handle(args: argparse.Namespace) -> int:
     part = Part(name=flusher.NAME, command=command, facts=facts, entries=grid_entries(rows), scenarios={})
     entries = in_json(flusher_page.entries(part))
     print(entries if args.json else flusher_page.terminal(part))
+    from sojourn.plots import save
+
     if folder is not None:
-        for form, data in flusher_page.figure(rows).items():
-            folder.write(f"figures/flusher.{form}", data)
+        save.write(folder, {"flusher": flusher_page.figure(rows)})
         folder.write("validate.json", f"{entries}\n")
         report = folder.write("validate.md", flusher_page.page(part, command, "figures/flusher.png"))
         print(f"report: {report}", file=sys.stderr)
     if args.document is not None:
-        from sojourn.plots.save import for_page
-
         picture = _picture(args.document)
-        write_file(picture, for_page(flusher_page.figure(rows)["png"]))
+        write_file(picture, save.for_page(save.to_bytes(flusher_page.figure(rows), "png")))
         full = f"{command} --document {args.document.name}"
         write_file(args.document, flusher_page.page(part, full, f"images/{picture.name}"))
         print(f"document: {args.document}", file=sys.stderr)

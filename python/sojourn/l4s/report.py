@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import textwrap
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from sojourn import tables
@@ -44,15 +42,6 @@ def rows(found: Iterable[Found]) -> list[dict[str, Any]]:
 
 def _short(value: object) -> object:
     return float(f"{value:.5g}") if isinstance(value, float) else value
-
-
-def csv_text(rows: Sequence[Mapping[str, Any]]) -> str:
-    """Return the rows as CSV."""
-    text = io.StringIO()
-    writer = csv.DictWriter(text, list(rows[0]), lineterminator="\n")
-    writer.writeheader()
-    writer.writerows(rows)
-    return text.getvalue()
 
 
 def _places(found: Iterable[Found]) -> list[list[Found]]:

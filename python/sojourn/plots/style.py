@@ -47,6 +47,8 @@ WIDE_RATIO = 8.0
 #: Characters of a label that still go beside a plot.
 LONGEST_BESIDE = 24
 
+#: Two sides that are compared, and are no disciplines.
+SIDES = ("#0072B2", "#D55E00")
 INK = "#1b1f24"
 FAINT = "#8b949e"
 GRID = "#e3e6ea"

@@ -9,12 +9,10 @@ import numpy as np
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
-from sojourn.frame_library import pl
 from sojourn.plots import style
 from sojourn.plots.panels import say_no_data
-from sojourn.stats import cdf
 
-_FIRST, _SECOND, _NEITHER = "#0072B2", "#D55E00", style.FAINT
+_FIRST, _SECOND, _NEITHER = *style.SIDES, style.FAINT
 #: Panels in a row of a figure.
 _ACROSS = 4
 
@@ -82,39 +80,6 @@ def paired(panels: Sequence[Panel], kernels: tuple[str, str], *, title: str = ""
         for axis in axes[len(panels) :]:
             axis.set_visible(False)
         style.add_title(figure, title)
-    return figure
-
-
-def rtt(frames: tuple[pl.DataFrame, pl.DataFrame], names: tuple[str, str], *, title: str = "") -> Figure:
-    """Draw the cumulative distribution of all round-trip times of the measured window, a line for each side.
-
-    Parameters
-    ----------
-    frames
-        Of each side those of its runs, put together (`sojourn.store.frames.SERIES_SCHEMA`).
-    names
-        Of the sides.
-    title
-        Above the plot.
-    """
-    with style.house_style():
-        figure = Figure(figsize=(8.6, 4.6), layout="constrained")
-        axis = figure.subplots()
-        found: list[float] = []
-        for frame, name, colour in zip(frames, names, (_FIRST, _SECOND), strict=True):
-            samples = frame.filter((pl.col("metric") == "rtt_ms") & (pl.col("t_s") >= 0))["value"].drop_nulls()
-            found.extend(samples)
-            curve = cdf(samples)
-            axis.step(curve["value"], curve["fraction"], where="post", color=colour, label=name)
-        if found and min(found) > 0 and max(found) > style.WIDE_RATIO * min(found):
-            axis.set_xscale("log")
-            style.log_ticks(axis.xaxis)
-        axis.set_ylim(0, 1.005)
-        axis.set_xlabel("Round-trip time (ms)")
-        axis.set_ylabel("Share of probes not above")
-        axis.legend(loc="lower right")
-        if title:
-            axis.set_title(style.wrapped(title, 90))
     return figure
 
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 from dataclasses import dataclass
 from typing import Any
 
@@ -39,8 +37,4 @@ class Table:
 
     def csv(self) -> str:
         """Return the records as CSV; a value that is not there is an empty cell."""
-        text = io.StringIO()
-        writer = csv.DictWriter(text, fieldnames=list(self.records[0]) if self.records else [], lineterminator="\n")
-        writer.writeheader()
-        writer.writerows(self.records)
-        return text.getvalue()
+        return tables.csv_text(self.records)

@@ -107,7 +107,7 @@ def _claims(report: PaperReport) -> list[str]:
     rows = []
     for place, claim in enumerate(report.claims):
         section = [claim["section"]] if sections else []
-        head = (f"`{claim['id']}`", *section, _cell(claim["says"]), _value(claim), verdict(claim))
+        head = (f"`{claim['id']}`", *section, _cell(claim["says"]), value(claim), verdict(claim))
         also = [column[place] for _, column in beside] + ["yes" if "settled" in claim else "" for _ in settled]
         rows.append((*head, *also))
     heads = (
@@ -141,13 +141,14 @@ def _item(text: str, mark: str) -> str:
     return _wrap(text, mark, " " * len(mark))
 
 
-def _value(claim: dict[str, Any]) -> str:
-    value, low, high = claim["value"], claim["low"], claim["high"]
-    if value is None:
+def value(claim: dict[str, Any]) -> str:
+    """Return the value of a claim with its interval and unit; a dash for none."""
+    mean, low, high = claim["value"], claim["low"], claim["high"]
+    if mean is None:
         return "-"
     ends = "" if low is None or high is None or low == high else f" [{low:.4g}, {high:.4g}]"
     unit = f" {claim['unit']}" if claim["unit"] else ""
-    return f"{value:.4g}{ends}{unit}"
+    return f"{mean:.4g}{ends}{unit}"
 
 
 def _cell(text: str) -> str:

@@ -26,7 +26,7 @@ from sojourn.validate.populations import POPULATIONS
 from sojourn.validate.ranks import ranks_of
 
 if TYPE_CHECKING:
-    from sojourn.validate.exhibits import Drawn
+    from matplotlib.figure import Figure
 
 RANDOM, ALL = draw.RANDOM.name, "all"
 #: All validations of cells.
@@ -147,26 +147,16 @@ def whole(request: Request) -> tuple[Request, ...]:
     if request.experiment == WIFI:
         return tuple(replace(request, experiment=name, count=_count_of(request, name)) for name in wifi_sets.SETS)
     grids = tuple(
-        Request(
+        replace(
+            request,
             experiment=experiment,
-            links=request.links,
-            qdiscs=request.qdiscs,
             options={"cc": cc, "duration": request.options.get("duration")},
-            seed=request.seed,
-            repeats=request.repeats,
-            real=request.real,
-            kernel=request.kernel,
+            count=None,
+            only=(),
         )
         for experiment, cc in WHOLE
     )
-    drawn = Request(
-        experiment=RANDOM,
-        seed=request.seed,
-        count=request.count,
-        repeats=request.repeats,
-        real=request.real,
-        kernel=request.kernel,
-    )
+    drawn = replace(request, experiment=RANDOM, links=None, qdiscs=None, options={}, only=())
     return (*grids, drawn)
 
 
@@ -213,7 +203,7 @@ def cells_of(request: Request) -> tuple[PlannedCell, ...]:
     )
 
 
-def validate(request: Request, run_plan: RunPlan, *, figures: bool) -> list[tuple[Part, tuple[Drawn, ...]]]:
+def validate(request: Request, run_plan: RunPlan, *, figures: bool) -> list[tuple[Part, dict[str, Figure]]]:
     """Run what was asked for on all back ends, and judge it: a part and its figures for each pair of them.
 
     Parameters
@@ -246,10 +236,10 @@ def _part_name(request: Request, pair: Pair) -> str:
 
 def _judged(
     request: Request, cells: Sequence[PlannedCell], pair: Pair, ran: Sequence[Both], *, figures: bool
-) -> tuple[Part, tuple[Drawn, ...]]:
+) -> tuple[Part, dict[str, Figure]]:
     name = _part_name(request, pair)
     rows = judge_all(ran)
-    drawn = _figures(request, ran, rows) if figures else ()
+    drawn = _figures(request, ran, rows) if figures else {}
     scenarios = {cell.name: cell.scenario.normalized() for cell in cells}
     facts = _facts(request, ran) | versions(ran) | cost(ran)
     if request.experiment in POPULATIONS:
@@ -279,15 +269,18 @@ def _judged(
     return part, drawn
 
 
-def _figures(request: Request, ran: Sequence[Both], rows: Sequence[Row]) -> tuple[Drawn, ...]:
+def _figures(request: Request, ran: Sequence[Both], rows: Sequence[Row]) -> dict[str, Figure]:
     from sojourn.validate.exhibits import cells_figure, grid_figures, scatter_figure
 
     if request.experiment not in {*wifi_sets.SETS, *POPULATIONS}:
-        return tuple(grid_figures(ran, request.name))
+        return grid_figures(ran, request.name)
     scatter = scatter_figure(rows, f"{request.name}: means of each scenario; shaded: within 10 %")
     if request.experiment in POPULATIONS:
-        return (scatter,)
-    return (*cells_figure(ran, request.name, drawn=request.experiment == wifi_sets.DRAWN), scatter)
+        return {"scatter": scatter}
+    return {
+        "rtt_cdf": cells_figure(ran, request.name, drawn=request.experiment == wifi_sets.DRAWN),
+        "scatter": scatter,
+    }
 
 
 def _drawn_cells(request: Request) -> tuple[PlannedCell, ...]:
