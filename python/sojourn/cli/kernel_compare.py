@@ -84,7 +84,6 @@ def handle(args: argparse.Namespace) -> int:
     from sojourn.backends.linux import has_cell
     from sojourn.regress import measure, pair, quantities, words
     from sojourn.regress.threshold import threshold
-    from sojourn.store.run_store import RunStore
 
     limit = None if args.threshold is None else threshold(args.threshold)
     repeat = DEFAULT_REPEAT if args.repeat is None else args.repeat
@@ -95,10 +94,13 @@ def handle(args: argparse.Namespace) -> int:
         quantities.check_name(name, cell=has_cell(texts[0]))
     bounds.check_plan(2 * len(scenarios) * repeat, stored=options.stores(args))
     _reach(args)
-    folder = _folder(args, texts, repeat)
-    path = options.store_of(args, folder)
-    made = measure.runs_here(args.workers, None if path is None else RunStore(path))
-    with options.say_how_to_go_on("the same command goes on from there" if path else "--out DIR keeps finished runs"):
+    folder = None
+    if args.out is not None:  # what only changes the report may change when the command goes on
+        plan = ("kernel compare", args.kernel_a, args.kernel_b, texts, repeat)
+        folder = options.result_folder(args, *plan, runs=2 * len(texts) * repeat)
+    store = options.run_store(args, folder)
+    made = measure.runs_here(args.workers, store)
+    with options.say_how_to_go_on("the same command goes on from there" if store else "--out DIR keeps finished runs"):
         found = pair.compare(
             (args.kernel_a, args.kernel_b),
             scenarios,
@@ -144,16 +146,6 @@ def _reach(args: argparse.Namespace) -> None:
             message = f"{field} is '', but must be the name of a kernel: `sojourn kernel status` lists them"
             raise ParamError(message)
         backends.reach(backends.named(f"linux:{name}"))
-
-
-def _folder(args: argparse.Namespace, texts: list[str], repeat: int) -> ResultFolder | None:
-    """Return the folder that was asked for; what only changes the report may change when the command goes on."""
-    if args.out is None:
-        return None
-    from sojourn.store.folder import ResultFolder, plan_name
-
-    plan = plan_name("kernel compare", args.kernel_a, args.kernel_b, texts, repeat)
-    return ResultFolder(args.out, force=args.force, plan=plan, again=True, runs=2 * len(texts) * repeat)
 
 
 def _write(folder: ResultFolder, found: Pair) -> None:

@@ -27,8 +27,7 @@ def rtt_cdf(series: Mapping[str, pl.DataFrame], *, title: str = "", sides: bool 
     colours, dashes = style.colours(labels), style.dashes(labels)
     if sides:
         colours, dashes = dict(zip(labels, style.SIDES, strict=True)), dict.fromkeys(labels, "-")
-    with style.house_style():
-        figure = Figure(figsize=(8.6, 4.6), layout="constrained")
+    with style.canvas(8.6, 4.6) as figure:
         axis = figure.subplots()
         values: list[float] = []
         for label, frame in series.items():
@@ -41,8 +40,7 @@ def rtt_cdf(series: Mapping[str, pl.DataFrame], *, title: str = "", sides: bool 
             axis.set_xscale("log")
             style.log_ticks(axis.xaxis)
         axis.set_ylim(0, 1.005)
-        axis.set_xlabel("Round-trip time (ms)")
-        axis.set_ylabel("Share of probes not above")
+        axis.set(xlabel="Round-trip time (ms)", ylabel="Share of probes not above")
         if title:
             axis.set_title(style.wrapped(title, 90) if sides else title)
         if sides:

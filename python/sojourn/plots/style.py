@@ -152,6 +152,13 @@ def house_style() -> Iterator[None]:
         yield
 
 
+@contextmanager
+def canvas(width: float, height: float) -> Iterator[Figure]:
+    """Draw on a figure of a size in inches, in the house style; its parts make room for each other."""
+    with house_style():
+        yield Figure(figsize=(width, height), layout="constrained")
+
+
 def add_title(figure: Figure, title: str) -> None:
     """Put a title above a figure, if there is one."""
     if title:

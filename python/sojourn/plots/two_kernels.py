@@ -60,8 +60,7 @@ def paired(panels: Sequence[Panel], kernels: tuple[str, str], *, title: str = ""
     """Draw the values of both kernels side by side, with a line from each run to the one with the same seed."""
     across = min(max(len(panels), 1), _ACROSS)
     down = -(-max(len(panels), 1) // across)
-    with style.house_style():
-        figure = Figure(figsize=(2.9 * across + 0.5, 3.1 * down + 0.5), layout="constrained")
+    with style.canvas(2.9 * across + 0.5, 3.1 * down + 0.5) as figure:
         axes = figure.subplots(down, across, squeeze=False).ravel()
         for axis, panel in zip(axes, panels, strict=False):
             pairs = [(a, b) for a, b in zip(panel.first, panel.second, strict=True) if a is not None and b is not None]
@@ -98,8 +97,7 @@ def along(commits: Sequence[Measured], middle: float, *, label: str, title: str 
         Above the figure.
     """
     colours = {"good": _FIRST, "bad": _SECOND, None: _NEITHER}
-    with style.house_style():
-        figure = Figure(figsize=(max(5.0, 0.62 * len(commits) + 2.2), 4.2), layout="constrained")
+    with style.canvas(max(5.0, 0.62 * len(commits) + 2.2), 4.2) as figure:
         axis = figure.subplots()
         for place, one in enumerate(commits):
             axis.plot([place] * len(one.values), one.values, "o", color=colours[one.side], markersize=4.5, alpha=0.75)

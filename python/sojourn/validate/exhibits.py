@@ -157,30 +157,27 @@ def _beginning(runs: Sequence[Run]) -> Line:
     return found.t_s[there], mean[there]
 
 
-def _time_to_settle(both: Both) -> Panel:
-    return _panel(both, _beginning)
-
-
 _SHARE = "share not above"
+
+
+def _shares(x: str) -> Axis:
+    return Axis(x=x, y=_SHARE, steps=True, wide_x=True, y_end=1.02)
+
+
 _FIGURES: tuple[tuple[str, str, Axis, Callable[[Both], Panel]], ...] = (
     (
         "rtt_cdf",
         "round-trip times of all probes and runs",
-        Axis(x="round-trip time (ms)", y=_SHARE, steps=True, wide_x=True, y_end=1.02),
+        _shares("round-trip time (ms)"),
         lambda both: _panel(both, _rtts),
     ),
     (
         "voice_cdf",
         "one-way delay of voice, means of 200 ms",
-        Axis(x="delay (ms)", y=_SHARE, steps=True, wide_x=True, y_end=1.02),
+        _shares("delay (ms)"),
         lambda both: _panel(both, _voice),
     ),
-    (
-        "page_cdf",
-        "page fetch times",
-        Axis(x="page fetch time (s)", y=_SHARE, steps=True, wide_x=True, y_end=1.02),
-        lambda both: _panel(both, _pages),
-    ),
+    ("page_cdf", "page fetch times", _shares("page fetch time (s)"), lambda both: _panel(both, _pages)),
     (
         "cwnd",
         "congestion window of the first flow, first seed",
@@ -197,6 +194,6 @@ _FIGURES: tuple[tuple[str, str, Axis, Callable[[Both], Panel]], ...] = (
         "settle",
         "latency while the flows start, mean of the runs",
         Axis(x="time since the flows started (s)", y="round-trip time (ms)", wide_y=True, from_zero=False),
-        _time_to_settle,
+        lambda both: _panel(both, _beginning),
     ),
 )

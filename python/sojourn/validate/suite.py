@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from sojourn.bounds import check_repeat
-from sojourn.errors import ParamError
+from sojourn.errors import ParamError, refused
 from sojourn.experiments import BUILT_IN, find
 from sojourn.schema import required
 from sojourn.store.cell import link_words
@@ -142,8 +142,7 @@ def whole(request: Request) -> tuple[Request, ...]:
     """
     for name, value in request.options.items():
         if value is not None and name != "duration":
-            message = f"{name.replace('_', '-')} is {value!r}, but the experiments of {ALL} set it themselves"
-            raise ParamError(message)
+            raise refused(value, f"{name.replace('_', '-')}", f"the experiments of {ALL} set it themselves")
     if request.experiment == WIFI:
         return tuple(replace(request, experiment=name, count=_count_of(request, name)) for name in wifi_sets.SETS)
     grids = tuple(
@@ -177,8 +176,7 @@ def cells_of(request: Request) -> tuple[PlannedCell, ...]:
     if request.experiment in POPULATIONS:
         return _drawn_cells(request)
     if request.only:
-        message = f"only is {','.join(request.only)!r}, but {request.experiment} has no parts: leave it out"
-        raise ParamError(message)
+        raise refused(",".join(request.only), "only", f"{request.experiment} has no parts: leave it out")
     if request.experiment in _SETS:
         return _cells_of_a_set(request)
     if request.count is not None:
@@ -189,8 +187,7 @@ def cells_of(request: Request) -> tuple[PlannedCell, ...]:
         raise ParamError(message)
     if request.experiment not in BUILT_IN and not request.experiment.endswith(".toml"):
         known = ", ".join((*BUILT_IN, *POPULATIONS, ALL, *_SETS, WIFI))
-        message = f"experiment is {request.experiment!r}, but must be one of {known} or the path of a TOML file"
-        raise ParamError(message)
+        raise refused(request.experiment, "experiment", f"must be one of {known} or the path of a TOML file")
     options = {name: value for name, value in request.options.items() if value is not None}
     if request.experiment in DURATIONS:
         options.setdefault("duration", DURATIONS[request.experiment])
@@ -287,8 +284,7 @@ def _drawn_cells(request: Request) -> tuple[PlannedCell, ...]:
     options = {"links": request.links, **request.options}
     for name, value in options.items():
         if value is not None:
-            message = f"{name.replace('_', '-')} is {value!r}, but {request.experiment} draws it"
-            raise ParamError(message)
+            raise refused(value, f"{name.replace('_', '-')}", f"{request.experiment} draws it")
     judged = POPULATIONS[request.experiment]
     return draw.draw(
         judged.population.only(request.only),
@@ -309,8 +305,7 @@ def _cells_of_a_set(request: Request) -> tuple[PlannedCell, ...]:
         options["count"] = request.count
     for name, value in options.items():
         if value is not None:
-            message = f"{name.replace('_', '-')} is {value!r}, but {request.experiment} has cells of its own"
-            raise ParamError(message)
+            raise refused(value, f"{name.replace('_', '-')}", f"{request.experiment} has cells of its own")
     seed = DEFAULT_SEED if request.seed is None else request.seed
     duration = request.options.get("duration")
     if request.experiment in bbr_sets.SETS:
