@@ -16,8 +16,12 @@ from sojourn import plots, stats
 from sojourn.papers.good_bad_wifi import exhibits as shown
 from sojourn.papers.good_bad_wifi.evidence import AXES, DISCIPLINES, LINKS, Evidence
 from sojourn.papers.good_bad_wifi.observation import observe
-from sojourn.plots import good_bad_wifi, style
+from sojourn.plots import style
+from sojourn.plots.fairness import flow_goodput_bars, jain_bars
 from sojourn.plots.panels import in_order, spread
+from sojourn.plots.transient import transient_lines
+from sojourn.plots.voip import voip_delay_cdf
+from sojourn.plots.web import page_fetch_bars
 from sojourn.store import metrics
 from sojourn.study.cell import Observation
 from tests.makers import comparison
@@ -61,7 +65,7 @@ def heights(axis: Any) -> list[float]:
 
 
 def test_voice_delay_has_a_panel_for_each_link_and_cross_traffic(found: Evidence) -> None:
-    figure = good_bad_wifi.voip_delay_cdf(shown.delays(found))
+    figure = voip_delay_cdf(shown.delays(found))
     assert len(figure.axes) == 6
     assert titles(figure)[:3] == ["10/1 Mbit/s", "10/10 Mbit/s", "100/100 Mbit/s"]
     assert [axis.get_ylabel().split("\n")[0] for axis in figure.axes[::3]] == ["1 TCP stream", "RRUL"]
@@ -77,7 +81,7 @@ def test_voice_delay_has_a_panel_for_each_link_and_cross_traffic(found: Evidence
 
 
 def test_a_distribution_runs_from_0_to_1_and_leaves_losses_out() -> None:
-    figure = good_bad_wifi.voip_delay_cdf({("10/1", "RRUL"): {"codel": [3.0, None, 0.0, float("nan"), 1.0]}})
+    figure = voip_delay_cdf({("10/1", "RRUL"): {"codel": [3.0, None, 0.0, float("nan"), 1.0]}})
     (line,) = figure.axes[0].lines
     assert np.asarray(line.get_xdata()).tolist() == [0.0, 0.0, 1.0, 3.0]
     assert np.asarray(line.get_ydata()) == pytest.approx([0, 1 / 3, 2 / 3, 1])
@@ -85,7 +89,7 @@ def test_a_distribution_runs_from_0_to_1_and_leaves_losses_out() -> None:
 
 def test_fetch_time_has_bars_with_deviations_and_the_unloaded_case() -> None:
     data = {("10/1", "RRUL"): {"gbw:pie": [1.0, 3.0, None]}, ("10/1", "1 stream"): {"gbw:pie": [5.0, 5.0]}}
-    figure = good_bad_wifi.page_fetch_bars(data, {"10/1": [0.4, 0.6]})
+    figure = page_fetch_bars(data, {"10/1": [0.4, 0.6]})
     upper, lower = figure.axes
     assert heights(upper) == [5.0, 0.5]
     assert heights(lower) == [2.0, 0.5]
@@ -98,14 +102,14 @@ def test_fetch_time_has_bars_with_deviations_and_the_unloaded_case() -> None:
 
 def test_fetch_time_of_both_pages_has_six_panels(found: Evidence) -> None:
     for page in ("google", "huffpost"):
-        figure = good_bad_wifi.page_fetch_bars(shown.fetches(found, page), shown.unloaded(found, page), title=page)
+        figure = page_fetch_bars(shown.fetches(found, page), shown.unloaded(found, page), title=page)
         assert len(figure.axes) == 6
         assert all(len(heights(axis)) == 8 for axis in figure.axes)
         assert "no data" not in texts(figure)
 
 
 def test_fairness_has_a_group_for_each_link_and_a_bar_for_each_discipline(found: Evidence) -> None:
-    figure = good_bad_wifi.jain_bars(shown.indices(found))
+    figure = jain_bars(shown.indices(found))
     (axis,) = figure.axes
     assert len(heights(axis)) == 21
     assert [label.get_text() for label in axis.get_xticklabels()] == ["10/1 Mbit/s", "10/10 Mbit/s", "100/100 Mbit/s"]
@@ -117,7 +121,7 @@ def test_fairness_has_a_group_for_each_link_and_a_bar_for_each_discipline(found:
 
 
 def test_goodput_of_flows_has_a_panel_for_each_rate_and_four_bars_for_each_discipline(found: Evidence) -> None:
-    figure = good_bad_wifi.flow_goodput_bars(shown.flow_goodputs(found))
+    figure = flow_goodput_bars(shown.flow_goodputs(found))
     assert titles(figure) == ["10/1 Mbit/s", "10/10 Mbit/s", "100/100 Mbit/s"]
     assert all(len(heights(axis)) == 28 for axis in figure.axes)
     assert legend(figure) == ["10 ms", "50 ms", "200 ms", "500 ms"]
@@ -126,7 +130,7 @@ def test_goodput_of_flows_has_a_panel_for_each_rate_and_four_bars_for_each_disci
 
 
 def test_transient_shows_the_point_wise_mean_from_before_the_start_to_25_s(found: Evidence) -> None:
-    figure = good_bad_wifi.transient_lines(shown.transients(found))
+    figure = transient_lines(shown.transients(found))
     assert titles(figure) == ["100/100 Mbit/s", "10/10 Mbit/s", "10/1 Mbit/s"]
     assert figure.axes[-1].get_xlim() == pytest.approx((-4.9, 25.0))
     for axis, link in zip(figure.axes, LINKS, strict=True):
@@ -136,19 +140,19 @@ def test_transient_shows_the_point_wise_mean_from_before_the_start_to_25_s(found
             assert np.asarray(line.get_ydata()) == pytest.approx(course.mean_ms[early], nan_ok=True)
     assert figure.axes[2].get_yscale() == "linear"
     tall = {"10/1": {"pie": stats.course([{"ping": ([0.1, 0.3], [50.0, 5000.0])}])}}
-    assert good_bad_wifi.transient_lines(tall).axes[0].get_yscale() == "log"
-    linear = good_bad_wifi.transient_lines(shown.transients(found), scale="linear")
+    assert transient_lines(tall).axes[0].get_yscale() == "log"
+    linear = transient_lines(shown.transients(found), scale="linear")
     assert linear.axes[2].get_ylim()[0] == 0
     assert legend(figure) == list(DISCIPLINES)
 
 
 def test_figures_of_nothing_say_so() -> None:
     for figure in (
-        good_bad_wifi.voip_delay_cdf({}),
-        good_bad_wifi.page_fetch_bars({}, {}),
-        good_bad_wifi.jain_bars({}),
-        good_bad_wifi.flow_goodput_bars({}),
-        good_bad_wifi.transient_lines({}),
+        voip_delay_cdf({}),
+        page_fetch_bars({}, {}),
+        jain_bars({}),
+        flow_goodput_bars({}),
+        transient_lines({}),
     ):
         assert texts(figure) == ["no data"]
         for file_format in plots.FORMATS:
@@ -158,17 +162,15 @@ def test_figures_of_nothing_say_so() -> None:
 def test_panels_and_bars_without_numbers_say_so() -> None:
     lost = stats.course([{"ping": ([0.1], [None])}])
     there = stats.course([{"ping": ([0.1, 0.3], [60.0, 70.0])}])
-    voice = good_bad_wifi.voip_delay_cdf(
-        {("10/1", "RRUL"): {"pie": [1.0], "ared": [None, None]}, ("10/10", "RRUL"): {"ared": []}}
-    )
+    voice = voip_delay_cdf({("10/1", "RRUL"): {"pie": [1.0], "ared": [None, None]}, ("10/10", "RRUL"): {"ared": []}})
     assert texts(voice) == ["no data: ared", "no data"]
-    fetches = good_bad_wifi.page_fetch_bars({("10/1", "RRUL"): {"pie": [1.0], "ared": [None]}}, {})
+    fetches = page_fetch_bars({("10/1", "RRUL"): {"pie": [1.0], "ared": [None]}}, {})
     assert texts(fetches) == ["no data", "no data"]
-    index = good_bad_wifi.jain_bars({"10/1": {"pie": [None], "ared": [0.5]}, "10/10": {"pie": [0.5]}})
+    index = jain_bars({"10/1": {"pie": [None], "ared": [0.5]}, "10/10": {"pie": [0.5]}})
     assert texts(index) == ["no data", "no data"]
-    flows = good_bad_wifi.flow_goodput_bars({"10/1": {"pie": {10.0: [1.0]}, "ared": {}}})
+    flows = flow_goodput_bars({"10/1": {"pie": {10.0: [1.0]}, "ared": {}}})
     assert texts(flows) == ["no data"]
-    lines = good_bad_wifi.transient_lines({"10/1": {"pie": lost, "ared": there}, "10/10": {"pie": lost}})
+    lines = transient_lines({"10/1": {"pie": lost, "ared": there}, "10/10": {"pie": lost}})
     assert texts(lines) == ["no data", "no data: pie"]
     runs = pl.DataFrame([{"link": "10/1", "qdisc": "codel", "seed": 1}], schema=metrics.RUN_SCHEMA)
     assert texts(plots.latency_goodput(runs, directions=("up", "down"))) == ["no data", "no data"]
@@ -177,7 +179,7 @@ def test_panels_and_bars_without_numbers_say_so() -> None:
 
 
 def test_figures_are_the_same_bytes_each_time(found: Evidence) -> None:
-    one, other = (plots.to_bytes(good_bad_wifi.voip_delay_cdf(shown.delays(found)), "svg") for _ in range(2))
+    one, other = (plots.to_bytes(voip_delay_cdf(shown.delays(found)), "svg") for _ in range(2))
     assert one == other
 
 

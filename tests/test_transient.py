@@ -11,7 +11,7 @@ import pytest
 from sojourn import stats
 from sojourn.errors import ParamError
 from sojourn.stats import upper_bound_of_none
-from sojourn.stats.transient import Samples, settling_time, smooth
+from sojourn.stats.transient import Samples, settling_times, smooth
 
 END_S = 60.0
 
@@ -25,6 +25,11 @@ def sampled(curve: Callable[[float], float], *, end_s: float = END_S, phase: flo
 def measured(curve: Callable[[float], float], n: int = 1, **options: object) -> stats.Transient:
     found = stats.course([sampled(curve) for _ in range(n)], end_s=END_S)
     return stats.measure_transient(found, **options)  # type: ignore[arg-type]
+
+
+def settling_time(t: np.ndarray, course: np.ndarray, level: float) -> float:
+    """Return the settling time of one course."""
+    return float(settling_times(t, course[np.newaxis], np.array([level]))[0])
 
 
 def test_course_is_the_mean_over_probes_then_over_runs() -> None:

@@ -8,7 +8,7 @@ from typing import Any
 
 from sojourn import backends, rounds, runner
 from sojourn.bounds import check_integers
-from sojourn.errors import ParamError
+from sojourn.errors import ParamError, refused
 from sojourn.experiments import StoredExperiment, find
 from sojourn.rounds import Precision
 from sojourn.scenario import Scenario
@@ -178,5 +178,4 @@ def compare(
 def _refuse_both(name: str, value: str | None, options: Sequence[str], *directions: str) -> None:
     for direction in directions:
         if value is not None and direction in options:
-            message = f"{name} is {value!r}, but must not be given together with {direction}"
-            raise ParamError(message)
+            raise refused(value, name, f"must not be given together with {direction}")

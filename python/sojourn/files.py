@@ -14,7 +14,7 @@ import stat
 from contextlib import suppress
 from pathlib import Path
 
-from sojourn.errors import ParamError, SojournError
+from sojourn.errors import ParamError, SojournError, os_errors_as
 
 #: An environment variable, which worker processes inherit: set and not empty, nothing is forced to the disk.
 NO_SYNC = "SOJOURN_NO_SYNC"
@@ -139,7 +139,7 @@ def write_file(target: Path, data: str | bytes) -> None:
         message = f"{target} cannot be written: it is {kind}"
         raise SojournError(message)
     partial = target.with_name(f".{target.name}.{os.getpid()}.part")
-    try:
+    with os_errors_as(f"{target} cannot be written"):
         make_folder(target.parent)
         try:
             # Of an earlier process with this number.
@@ -150,6 +150,3 @@ def write_file(target: Path, data: str | bytes) -> None:
             sync(target.parent)
         finally:
             partial.unlink(missing_ok=True)
-    except OSError as error:
-        message = f"{target} cannot be written: {error.strerror or error}"
-        raise SojournError(message) from error

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sojourn import _native, bounded
-from sojourn.errors import ParamError
+from sojourn.errors import refused
 
 FORMAT = "sojourn-rtt/1"
 
@@ -98,8 +98,7 @@ def measure(
     for path in (a, b):
         bounded.check_stream(path)
     if a.is_file() and b.is_file() and a.samefile(b):
-        message = f"b is {str(b)!r}, but must be another file than a: the capture of a second point of the path"
-        raise ParamError(message)
+        raise refused(str(b), "b", "must be another file than a: the capture of a second point of the path")
     report, at, rtt, flow = _native.packet_pairs(a, b, list(hosts), list(ports), protocol, horizon_ns, gap_ns)
     return RoundTrips(
         report=json.loads(report),

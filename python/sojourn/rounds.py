@@ -13,7 +13,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from sojourn.bounds import check_repeat
-from sojourn.errors import ParamError
+from sojourn.errors import refused
 from sojourn.lazy import Lazy, chained, mapped
 from sojourn.scenario import Scenario
 from sojourn.store.run import Run
@@ -99,8 +99,7 @@ def percent(text: str) -> float:
     except ValueError:
         value = math.nan
     if not 0 < value < 1:
-        message = f"until-ci is {text!r}, but must be a percentage above 0% and below 100%, such as 2%"
-        raise ParamError(message)
+        raise refused(text, "until-ci", "must be a percentage above 0% and below 100%, such as 2%")
     return value
 
 
@@ -117,13 +116,11 @@ def precision(within: str, metrics: Sequence[str] | None, most: int | None, repe
     known = metric_names()
     for name in metrics or ():
         if name not in known:
-            message = f"until-metric is {name!r}, but must be one of {', '.join(known)}"
-            raise ParamError(message)
+            raise refused(name, "until-metric", f"must be one of {', '.join(known)}")
     bound = DEFAULT_MOST if most is None else most
     check_repeat(bound, "max-repeat")
     if bound < repeat:
-        message = f"max-repeat is {bound}, but must be at least repeat, which is {repeat}"
-        raise ParamError(message)
+        raise refused(bound, "max-repeat", f"must be at least repeat, which is {repeat}")
     return Precision(within=percent(within), metrics=tuple(metrics or DEFAULT_METRICS), most=bound)
 
 

@@ -13,7 +13,7 @@ from itertools import chain, islice
 from sojourn import plan, schema
 from sojourn.backends import SIMULATOR, Backend
 from sojourn.bounds import check_plan, check_workers
-from sojourn.errors import ParamError
+from sojourn.errors import refused
 from sojourn.plan import Done, Job
 from sojourn.pool import in_pool, in_process
 from sojourn.progress import progress_bar, say
@@ -71,8 +71,7 @@ def run_all(
     """
     check_workers(workers)
     if workers is not None and dask is not None:
-        message = f"workers is {workers}, but must not be given together with dask"
-        raise ParamError(message)
+        raise refused(workers, "workers", "must not be given together with dask")
     check_plan(len(scenarios), stored=store is not None)
     jobs = plan.jobs(scenarios, backend=backend)
     runs: list[Run | None] = [None] * len(jobs)

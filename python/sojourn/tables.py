@@ -10,15 +10,6 @@ from collections.abc import Mapping, Sequence
 Value = str | int | float | bool | None
 
 
-def csv_text(rows: Sequence[Mapping[str, Value]]) -> str:
-    """Return rows as CSV; the first has the columns, and a value that is not there is an empty cell."""
-    out = io.StringIO()
-    writer = csv.DictWriter(out, list(rows[0]) if rows else [], lineterminator="\n")
-    writer.writeheader()
-    writer.writerows(rows)
-    return out.getvalue()
-
-
 def text(headers: Sequence[str], rows: Sequence[Sequence[str]], *, left: int = 1) -> str:
     """Return an aligned table; the first `left` columns are flush left, the others flush right."""
     widths = [max(len(cell) for cell in column) for column in zip(headers, *rows, strict=True)]
@@ -41,6 +32,15 @@ def markdown(headers: Sequence[str], rows: Sequence[Sequence[str]], *, left: int
         return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"
 
     return "\n".join([line(headers), line(marks), *map(line, rows)])
+
+
+def csv_text(rows: Sequence[Mapping[str, object]]) -> str:
+    """Return rows as CSV; the first has the columns, and a value that is not there is an empty cell."""
+    text = io.StringIO()
+    writer = csv.DictWriter(text, list(rows[0]) if rows else [], lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(rows)
+    return text.getvalue()
 
 
 def number(value: float | None, digits: int = 2) -> str:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from sojourn import api, backends, bounds, tables
 from sojourn.cli import options
 from sojourn.cli.describe import headline
-from sojourn.errors import ParamError
+from sojourn.errors import refused
 from sojourn.store.comparison import Comparison
 from sojourn.store.index import Results, write_index
 
@@ -53,8 +53,7 @@ def add(commands: Any) -> None:
 def handle(args: argparse.Namespace) -> int:
     """Run it."""
     if args.pcap is not None:
-        message = f"pcap is {args.pcap!r}, but a capture is of one run: use sojourn run with --pcap"
-        raise ParamError(message)
+        raise refused(args.pcap, "pcap", "a capture is of one run: use sojourn run with --pcap")
     keywords = options.scenario_options(args)
     repeat = 10 if args.repeat is None else args.repeat
     bounds.check_plan(len(args.qdisc) * repeat, stored=options.stores(args))
@@ -66,11 +65,9 @@ def handle(args: argparse.Namespace) -> int:
     backends.reach(backend)
     folder = None
     if args.out is not None:
-        from sojourn.store.folder import ResultFolder, plan_name
-
-        plan = plan_name("compare", spec, texts, args.qdisc, repeat, until and dataclasses.asdict(until))
+        plan = ("compare", spec, texts, args.qdisc, repeat, until and dataclasses.asdict(until))
         number = None if until is not None else len(args.qdisc) * repeat
-        folder = ResultFolder(args.out, force=args.force, plan=plan, runs=number)
+        folder = options.result_folder(args, *plan, again=False, runs=number)
     store = options.store_of(args, folder)
     with options.say_how_to_go_on("the same command goes on from there" if store else "--out DIR keeps finished runs"):
         comparison = api.compare(

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from sojourn import api, bounds
 from sojourn.cli import options
 from sojourn.cli.kernel_compare import add_runs
-from sojourn.errors import ParamError
+from sojourn.errors import ParamError, refused
 
 if TYPE_CHECKING:
     from sojourn.regress.found import Found
@@ -125,8 +125,7 @@ def handle(args: argparse.Namespace) -> int:
     work = (commits.folder_of(args.source) if args.work is None else args.work).absolute()
     assemble.check_folder(work, "folder of the work", "give --work DIR")
     if args.work is not None and work.resolve().is_relative_to(args.source.resolve()):
-        message = f"work is {str(args.work)!r}, but must not lie in source, of which nothing is changed"
-        raise ParamError(message)
+        raise refused(str(args.work), "work", "must not lie in source, of which nothing is changed")
     request = search.Request(
         good=origin.commit(args.good, "good"),
         bad=origin.commit(args.bad, "bad"),
@@ -172,12 +171,10 @@ def _counts(args: argparse.Namespace) -> tuple[int, int]:
     """
     repeat = DEFAULT_REPEAT if args.repeat is None else args.repeat
     if repeat < 2:
-        message = f"repeat is {repeat}, but must be at least 2: one run says nothing about its spread"
-        raise ParamError(message)
+        raise refused(repeat, "repeat", "must be at least 2: one run says nothing about its spread")
     most = max(DEFAULT_MOST, repeat) if args.max_repeat is None else args.max_repeat
     if most < repeat:
-        message = f"max-repeat is {most}, but must be at least repeat, which is {repeat}"
-        raise ParamError(message)
+        raise refused(most, "max-repeat", f"must be at least repeat, which is {repeat}")
     bounds.check_plan(most)
     return repeat, most
 
@@ -226,19 +223,16 @@ def _worse(args: argparse.Namespace) -> Worse:
 def _folder(args: argparse.Namespace, request: Any) -> ResultFolder | None:
     if args.out is None:
         return None
-    from sojourn.store.folder import ResultFolder, plan_name
-
     # A search that goes on may ask for more runs; its commits, its scenario and its metric are what it is.
     text = request.scenario.normalized("linux")
-    plan = plan_name("kernel bisect", request.good, request.bad, request.paths, text, request.metric, request.worse)
-    return ResultFolder(args.out, force=args.force, plan=plan, again=True)
+    plan = (request.good, request.bad, request.paths, text, request.metric, request.worse)
+    return options.result_folder(args, "kernel bisect", *plan)
 
 
 def _write(folder: ResultFolder, result: Found) -> None:
     """Write the report and the figures."""
     from sojourn.frame_library import pl
-    from sojourn.plots import two_kernels
-    from sojourn.plots.save import FORMATS, to_bytes
+    from sojourn.plots import rtt_cdf, save, two_kernels
     from sojourn.regress import found
     from sojourn.regress.search import SHORT
 
@@ -254,11 +248,12 @@ def _write(folder: ResultFolder, result: Found) -> None:
             second=result.first_bad.values,
         )
         figures["runs"] = two_kernels.paired([panel], names)
-        good, bad = (pl.concat([run.series for run in result.runs[one.sha]]) for one in sides)
-        figures["rtt"] = two_kernels.rtt((good, bad), names, title=f"{result.experiment}: round-trip times")
-    for name, figure in figures.items():
-        for form in FORMATS:
-            folder.write(f"figures/{name}.{form}", to_bytes(figure, form))
+        series = {
+            name: pl.concat([run.series for run in result.runs[one.sha]])
+            for name, one in zip(names, sides, strict=True)
+        }
+        figures["rtt"] = rtt_cdf(series, title=f"{result.experiment}: round-trip times", sides=True)
+    save.write(folder, figures)
     folder.write("bisect.json", result.to_json() + "\n")
     folder.write("bisect.log", result.log)
     page = folder.write("bisect.md", found.markdown(result, list(figures)))

@@ -45,13 +45,12 @@ def _handle(args: argparse.Namespace) -> int:
     """Look for them, and print what was found."""
     from sojourn import drill
     from sojourn.backends.linux import guest
-    from sojourn.errors import ParamError
+    from sojourn.errors import refused
     from sojourn.progress import progress_bar
     from sojourn.regress.bugs import cases, judge, words
 
     if args.report is not None and args.names:
-        message = f"report is {args.report!r}, but must stand without other names, because it looks for one bug"
-        raise ParamError(message)
+        raise refused(args.report, "report", "must stand without other names, because it looks for one bug")
     wanted = cases.named(args.names if args.report is None else [args.report])
     guest.agent()
     drill.program()

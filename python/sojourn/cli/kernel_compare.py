@@ -84,7 +84,6 @@ def handle(args: argparse.Namespace) -> int:
     from sojourn.backends.linux import has_cell
     from sojourn.regress import measure, pair, quantities, words
     from sojourn.regress.threshold import threshold
-    from sojourn.store.run_store import RunStore
 
     limit = None if args.threshold is None else threshold(args.threshold)
     repeat = DEFAULT_REPEAT if args.repeat is None else args.repeat
@@ -95,10 +94,13 @@ def handle(args: argparse.Namespace) -> int:
         quantities.check_name(name, cell=has_cell(texts[0]))
     bounds.check_plan(2 * len(scenarios) * repeat, stored=options.stores(args))
     _reach(args)
-    folder = _folder(args, texts, repeat)
-    path = options.store_of(args, folder)
-    made = measure.runs_here(args.workers, None if path is None else RunStore(path))
-    with options.say_how_to_go_on("the same command goes on from there" if path else "--out DIR keeps finished runs"):
+    folder = None
+    if args.out is not None:  # what only changes the report may change when the command goes on
+        plan = ("kernel compare", args.kernel_a, args.kernel_b, texts, repeat)
+        folder = options.result_folder(args, *plan, runs=2 * len(texts) * repeat)
+    store = options.run_store(args, folder)
+    made = measure.runs_here(args.workers, store)
+    with options.say_how_to_go_on("the same command goes on from there" if store else "--out DIR keeps finished runs"):
         found = pair.compare(
             (args.kernel_a, args.kernel_b),
             scenarios,
@@ -146,21 +148,10 @@ def _reach(args: argparse.Namespace) -> None:
         backends.reach(backends.named(f"linux:{name}"))
 
 
-def _folder(args: argparse.Namespace, texts: list[str], repeat: int) -> ResultFolder | None:
-    """Return the folder that was asked for; what only changes the report may change when the command goes on."""
-    if args.out is None:
-        return None
-    from sojourn.store.folder import ResultFolder, plan_name
-
-    plan = plan_name("kernel compare", args.kernel_a, args.kernel_b, texts, repeat)
-    return ResultFolder(args.out, force=args.force, plan=plan, again=True, runs=2 * len(texts) * repeat)
-
-
 def _write(folder: ResultFolder, found: Pair) -> None:
     """Write all but the records."""
     from sojourn.frame_library import pl
-    from sojourn.plots import two_kernels
-    from sojourn.plots.save import FORMATS, to_bytes
+    from sojourn.plots import rtt_cdf, save, two_kernels
     from sojourn.regress import words
     from sojourn.store.index import slug
 
@@ -172,13 +163,13 @@ def _write(folder: ResultFolder, found: Pair) -> None:
     ]
     figures = {"runs": two_kernels.paired(panels, found.labels, title=f"{found.experiment}: each run on both kernels")}
     for number, (name, both) in enumerate(found.runs.items(), start=1):
-        first, second = (pl.concat([run.series for run in runs]) for runs in both)
+        series = [pl.concat([run.series for run in runs]) for runs in both]
         title = f"{found.experiment}, {name}"
         # Two long names may be the same up to here.
-        figures[f"rtt_{number}_{slug(name)[:60]}"] = two_kernels.rtt((first, second), found.labels, title=title)
-    for name, figure in figures.items():
-        for form in FORMATS:
-            folder.write(f"figures/{name}.{form}", to_bytes(figure, form))
+        figures[f"rtt_{number}_{slug(name)[:60]}"] = rtt_cdf(
+            dict(zip(found.labels, series, strict=True)), title=title, sides=True
+        )
+    save.write(folder, figures)
     folder.write("compare.json", found.to_json() + "\n")
     page = folder.write("compare.md", words.markdown(found, list(figures)))
     print(f"report: {page}", file=sys.stderr)

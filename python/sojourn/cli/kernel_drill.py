@@ -9,7 +9,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from sojourn.errors import ParamError, SojournError
+from sojourn.errors import SojournError, refused
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -96,8 +96,7 @@ def _target(args: argparse.Namespace) -> tuple[str, Callable[[Path], ScriptOutco
     if not kernel.virtual_time:
         message = "scripts need a kernel in virtual time, because they say when segments leave: run scripts/kernels"
         if args.kernel is not None:
-            message = f"kernel is {args.kernel!r}, but {message}"
-            raise ParamError(message)
+            raise refused(args.kernel, "kernel", message)
         raise SojournError(message)
     return f"Linux {kernel.release}", partial(drill.on_kernel, kernel=kernel)
 

@@ -88,7 +88,6 @@ def handle(args: argparse.Namespace) -> int:
     from sojourn.files import check_target
     from sojourn.l4s import cells as senders
     from sojourn.l4s import planes, report
-    from sojourn.store.folder import ResultFolder, plan_name
 
     plan = planes.plan(
         [senders.read_pair(text) for text in args.pair or DEFAULT_PAIRS],
@@ -99,12 +98,12 @@ def handle(args: argparse.Namespace) -> int:
     planned = plan.cells()
     if args.document is not None:
         check_target(args.document, "document", force=args.force)
-    name = plan_name("l4s map", [cell.values for cell in planned], args.duration, args.seed, args.repeat)
     number = len(planned) * args.repeat
     bounds.check_plan(number)
     runs = _plan(planned, args)
     runs[0].scenario.normalized()
-    folder = ResultFolder(args.out, force=args.force, plan=name, again=True, runs=number)
+    name = ("l4s map", [cell.values for cell in planned], args.duration, args.seed, args.repeat)
+    folder = options.result_folder(args, *name, runs=number)
     print(f"{len(planned)} cells, {number} runs", file=sys.stderr)
     with options.say_how_to_go_on("the same command goes on from there"):
         found = _run(runs, args, folder)
@@ -148,12 +147,9 @@ def _plan(planned: list[Cell], args: argparse.Namespace) -> Sequence[Planned[Cel
 def _run(runs: Sequence[Planned[Cell]], args: argparse.Namespace, folder: ResultFolder) -> Mapping[Cell, Found]:
     """Run all and return each cell's outcome, in the order of the plan."""
     from sojourn.l4s import outcome
-    from sojourn.store.run_store import RunStore
     from sojourn.study.plan import Means, observed
 
-    path = options.store_of(args, folder)
-    assert path is not None
-    means = Means(workers=args.workers, progress="map", store=RunStore(path), dask=args.dask)
+    means = Means(workers=args.workers, progress="map", store=options.run_store(args, folder), dask=args.dask)
     cells, _ = observed(runs, outcome.observe, means)
     return {cell: outcome.judged(cell, observations) for cell, observations in cells.items()}
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 from sojourn import bounds, rounds
 from sojourn.bounds import DIGITS_SHOWN, shown
-from sojourn.errors import ParamError
+from sojourn.errors import ParamError, refused
 from sojourn.experiments import BUILT_IN, Experiment, takers
 from sojourn.experiments.options import Declared, defaults, own
 from sojourn.files import NO_SYNC, check_target
@@ -20,6 +20,7 @@ from sojourn.store.folder import RUNS
 
 if TYPE_CHECKING:
     from sojourn.store.folder import ResultFolder
+    from sojourn.store.run_store import RunStore
 
 #: Options that change no result, and whether a value follows them.
 IN_PASSING = {"--workers": True, "--store": True, "--dask": True, "--force": False, "--no-sync": False}
@@ -295,8 +296,7 @@ def backend_of(args: argparse.Namespace) -> str:
     if args.kernel is None:
         return backend
     if backend != "linux":
-        message = f"kernel is {args.kernel!r}, but the back end {backend} has none: give --backend linux"
-        raise ParamError(message)
+        raise refused(args.kernel, "kernel", f"the back end {backend} has none: give --backend linux")
     if not args.kernel:
         raise ParamError(NO_KERNEL)
     return f"{backend}:{args.kernel}"
@@ -365,6 +365,21 @@ def stores(args: argparse.Namespace) -> bool:
     return args.store is not None or args.out is not None
 
 
+def result_folder(args: argparse.Namespace, *plan: object, again: bool = True, runs: int | None = None) -> ResultFolder:
+    """Return the folder of the results that was asked for, of a plan with so many runs; raises as `ResultFolder`."""
+    from sojourn.store.folder import ResultFolder, plan_name
+
+    return ResultFolder(args.out, force=args.force, plan=plan_name(*plan), again=again, runs=runs)
+
+
+def run_store(args: argparse.Namespace, folder: ResultFolder | None) -> RunStore | None:
+    """Return the store of the runs: the one that was asked for, or that in the result folder."""
+    from sojourn.store.run_store import RunStore
+
+    path = store_of(args, folder)
+    return None if path is None else RunStore(path)
+
+
 def store_of(args: argparse.Namespace, folder: ResultFolder | None) -> Path | None:
     """Return the folder of the store: the one that was asked for, or that in the result folder."""
     if args.no_sync:
@@ -422,16 +437,13 @@ def check_capture(args: argparse.Namespace, runs: int) -> None:
         for name in ("pcap_at", "pcap_snaplen"):
             if getattr(args, name) is not None:
                 option = name.replace("_", "-")
-                message = f"{option} is {getattr(args, name)!r}, but means nothing without --pcap FILE"
-                raise ParamError(message)
+                raise refused(getattr(args, name), option, "means nothing without --pcap FILE")
         return
     if runs > 1:
-        message = f"pcap is {str(args.pcap)!r}, but a capture is of one run, and repeat is {runs}"
-        raise ParamError(message)
+        raise refused(str(args.pcap), "pcap", f"a capture is of one run, and repeat is {runs}")
     for name in ("store", "dask"):
         if getattr(args, name) is not None:
-            message = f"pcap is {str(args.pcap)!r}, but a run with a capture is always made here: leave {name} out"
-            raise ParamError(message)
+            raise refused(str(args.pcap), "pcap", f"a run with a capture is always made here: leave {name} out")
     check_target(args.pcap, "pcap", force=args.force)
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from sojourn.cli import options
-from sojourn.errors import ParamError
+from sojourn.errors import ParamError, refused
 from sojourn.store.cell import DisciplineRuns, links
 
 FIGURES = {
@@ -50,8 +50,7 @@ def handle(args: argparse.Namespace) -> int:
 
     file_format = args.out.suffix.removeprefix(".").lower()
     if file_format not in plots.FORMATS:
-        message = f"out is {str(args.out)!r}, but must end in .svg or .png"
-        raise ParamError(message)
+        raise refused(str(args.out), "out", "must end in .svg or .png")
     check_target(args.out, "out", force=args.force)
     cells = _of_link(load(args.folder, args.store).comparison.cells, args.link)
     figure = _draw(args.figure, cells)
@@ -66,8 +65,7 @@ def _of_link(cells: tuple[DisciplineRuns, ...], link: str | None) -> tuple[Disci
         message = f"link is not given, but must be one of {', '.join(there)}"
         raise ParamError(message)
     if link is not None and link not in there:
-        message = f"link is {link!r}, but must be one of {', '.join(there)}"
-        raise ParamError(message)
+        raise refused(link, "link", f"must be one of {', '.join(there)}")
     return tuple(cell for cell in cells if link in (None, cell.link))
 
 

@@ -11,7 +11,7 @@ from typing import Any
 
 from sojourn import backends, papers
 from sojourn.cli import options
-from sojourn.errors import ParamError
+from sojourn.errors import ParamError, refused
 from sojourn.files import check_target
 from sojourn.study.paper import Paper, Profile
 
@@ -112,8 +112,7 @@ def handle(args: argparse.Namespace) -> int:
 def check(paper: Paper, args: argparse.Namespace) -> None:
     """Raise `ParamError` if there is no such profile, part or option, or the document cannot be a file."""
     if args.satellite is not None and "satellite" not in paper.parts:
-        message = f"satellite is {args.satellite!r}, but only the paper rural has such a path, not {paper.name}"
-        raise ParamError(message)
+        raise refused(args.satellite, "satellite", f"only the paper rural has such a path, not {paper.name}")
     _one_of("profile", args.profile, paper.profiles)
     parts_of(paper, args)
     if args.document is not None:
@@ -172,5 +171,4 @@ def _about(args: argparse.Namespace) -> str:
 
 def _one_of(field: str, value: str, known: Any) -> None:
     if value not in known:
-        message = f"{field} is {value!r}, but must be one of {', '.join(known)}"
-        raise ParamError(message)
+        raise refused(value, field, f"must be one of {', '.join(known)}")

@@ -13,7 +13,6 @@ from sojourn import _native, backends, bounds, plan, tables
 from sojourn.cli import options
 from sojourn.lazy import mapped
 from sojourn.store.claims import JudgedClaim, to_json
-from sojourn.store.run_store import RunStore
 from sojourn.study import worlds
 from sojourn.study.claims import load
 from sojourn.study.paper import Paper
@@ -32,8 +31,6 @@ def reproduce(
     others: Mapping[str, tuple[Request, Reproduction[Any, Any]]],
 ) -> int:
     """Reproduce a paper, in other worlds too, and return the exit status."""
-    from sojourn.store.folder import ResultFolder, plan_name
-
     paper, backend = one.paper or request.paper, request.backend
     plans = {"": (request, one), **others}
     number = sum(len(each.plan) for _, each in plans.values())
@@ -48,14 +45,12 @@ def reproduce(
     for reached in {where.backend.spec: where.backend for where, _ in plans.values()}.values():
         backends.reach(reached)  # the request first, then the machine
     only = None if request.parts is None else ",".join(request.parts)
-    name = plan_name("reproduce", backend.spec, paper.name, only, number, [*ends, *others])
-    folder = ResultFolder(args.out, force=args.force, plan=name, runs=number)
-    store = options.store_of(args, folder)
-    assert store is not None
+    name = ("reproduce", backend.spec, paper.name, only, number, [*ends, *others])
+    folder = options.result_folder(args, *name, again=False, runs=number)
     means = Means(
         workers=args.workers,
         progress=paper.name,
-        store=RunStore(store),
+        store=options.run_store(args, folder),
         dask=args.dask,
         backend=backend,
     )

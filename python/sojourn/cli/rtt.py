@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from sojourn import tables
 from sojourn.cli import options
-from sojourn.errors import ParamError
+from sojourn.errors import refused
 from sojourn.files import check_target
 
 if TYPE_CHECKING:
@@ -123,8 +123,7 @@ def handle(args: argparse.Namespace) -> int:
     times = {name: _nanoseconds(name, getattr(args, name)) for name in ("horizon", "gap")}
     for port in args.port:
         if not 0 <= port <= 65535:
-            message = f"port is {port}, but must be from 0 to 65535"
-            raise ParamError(message)
+            raise refused(port, "port", "must be from 0 to 65535")
     _check_targets(args)
     found = measure(
         args.a,
@@ -147,15 +146,13 @@ def _nanoseconds(field: str, text: str) -> int:
     match = re.fullmatch(r"([0-9]+(?:\.[0-9]+)?)(ns|us|ms|s)", text)
     found = math.inf if match is None else float(match[1]) * _TIMES[match[2]]
     if found > _LONGEST_NS:
-        message = f"{field} is {text!r}, but must be a time such as 500ms or 10s, and at most 1000000000s"
-        raise ParamError(message)
+        raise refused(text, field, "must be a time such as 500ms or 10s, and at most 1000000000s")
     return round(found)
 
 
 def _check_targets(args: argparse.Namespace) -> None:
     if args.plot is not None and args.plot.suffix not in (".svg", ".png"):
-        message = f"plot is {str(args.plot)!r}, but must end in .svg or .png"
-        raise ParamError(message)
+        raise refused(str(args.plot), "plot", "must end in .svg or .png")
     for name in ("csv", "plot"):
         path = getattr(args, name)
         if path is not None:

@@ -11,7 +11,7 @@ from sojourn import api, backends, bounds, rounds, runner
 from sojourn.cli import options, wifi_stats
 from sojourn.cli.cautions import cautions
 from sojourn.cli.describe import cost, describe
-from sojourn.errors import ParamError
+from sojourn.errors import refused
 from sojourn.progress import progress_bar
 from sojourn.scenario import Scenario
 from sojourn.schema import required
@@ -60,8 +60,7 @@ def handle(args: argparse.Namespace) -> int:
     """Run it."""
     backend = backends.named(options.backend_of(args))
     if args.pcap is not None and backend.name != "sim":
-        message = f"pcap is {str(args.pcap)!r}, but only the sim back end writes captures: leave --backend out"
-        raise ParamError(message)
+        raise refused(str(args.pcap), "pcap", "only the sim back end writes captures: leave --backend out")
     scenario = api.build(args.experiment, backend=backend.name, **options.scenario_options(args))
     plan = rounds.repeats(scenario, 1 if args.repeat is None else args.repeat)
     label = _label(scenario)

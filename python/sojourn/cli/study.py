@@ -72,8 +72,6 @@ def handle(args: argparse.Namespace) -> int:
     """Run it."""
     from sojourn.cli.reproduction import describe_exhibits, write_exhibits
     from sojourn.store.claims import to_json
-    from sojourn.store.folder import ResultFolder, plan_name
-    from sojourn.store.run_store import RunStore
     from sojourn.study import file
     from sojourn.study.plan import Means
 
@@ -83,13 +81,10 @@ def handle(args: argparse.Namespace) -> int:
     bounds.check_plan(number)
     backends.reach(backend)
     texts = [cell.text for cell in study.sweep.cells]
-    name = plan_name("study", backend.spec, study.sweep.keys, texts, study.sweep.repeat)
-    folder = ResultFolder(args.out, force=args.force, plan=name, again=True, runs=number)
-    store = options.store_of(args, folder)
-    assert store is not None
-    means = Means(
-        workers=args.workers, progress=study.sweep.name, store=RunStore(store), dask=args.dask, backend=backend
-    )
+    name = ("study", backend.spec, study.sweep.keys, texts, study.sweep.repeat)
+    folder = options.result_folder(args, *name, runs=number)
+    store = options.run_store(args, folder)
+    means = Means(workers=args.workers, progress=study.sweep.name, store=store, dask=args.dask, backend=backend)
     with options.say_how_to_go_on("the same command goes on from there"):
         outcome = study.run(means)
     from sojourn import report

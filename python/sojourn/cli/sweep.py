@@ -15,7 +15,6 @@ from sojourn import backends, rounds, runner
 from sojourn.cli import options
 from sojourn.scenario import Scenario
 from sojourn.store.run import Run
-from sojourn.store.run_store import RunStore
 
 _ABOUT = """\
 Runs every combination of the lists in FILE.toml, several times each, and writes into DIR: each run (runs/ID/run.json
@@ -63,7 +62,6 @@ def _warm() -> None:
 def handle(args: argparse.Namespace) -> int:
     """Run it."""
     from sojourn import sweep as sweeps
-    from sojourn.store.folder import ResultFolder, plan_name
 
     backend = backends.named(options.backend_of(args))
     sweep = sweeps.load(args.file, repeat=args.repeat, backend=args.backend)
@@ -71,12 +69,10 @@ def handle(args: argparse.Namespace) -> int:
     backends.reach(backend)
     bases = [cell.scenario for cell in sweep.cells]
     cells = [(cell.values, cell.text) for cell in sweep.cells]
-    name = plan_name("sweep", backend.spec, sweep.keys, cells, sweep.repeat, until and dataclasses.asdict(until))
+    name = ("sweep", backend.spec, sweep.keys, cells, sweep.repeat, until and dataclasses.asdict(until))
     number = None if until is not None else len(cells) * sweep.repeat
-    folder = ResultFolder(args.out, force=args.force, plan=name, again=True, runs=number)
-    store_path = options.store_of(args, folder)
-    assert store_path is not None
-    store = RunStore(store_path)
+    folder = options.result_folder(args, *name, runs=number)
+    store = options.run_store(args, folder)
 
     with options.say_how_to_go_on("the same command goes on from there"), ThreadPoolExecutor(1) as beside:
         # The intervals of a cell are computed beside the runs of the next: they take as long as several short runs.

@@ -6,11 +6,12 @@ import argparse
 import json
 import sys
 from contextlib import AbstractContextManager
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from sojourn import backends
 from sojourn.cli import options, tune_map
-from sojourn.errors import ParamError
+from sojourn.errors import ParamError, refused
 
 if TYPE_CHECKING:
     from sojourn.store.folder import ResultFolder
@@ -161,8 +162,7 @@ def handle(args: argparse.Namespace) -> int:
     link, load = _question(args)
     found_space = space(args.qdisc, link, args.direction, args.param or (), args.backend)
     if args.limit is not None and not TUNED[args.qdisc].has_limit:
-        message = f"limit is {args.limit}, but {args.qdisc} has no limit of packets: leave it out"
-        raise ParamError(message)
+        raise refused(args.limit, "limit", f"{args.qdisc} has no limit of packets: leave it out")
     request = _request(args, load.metrics, tuple(found_space.references()))
     seeds = _seeds(args)
     backend = backends.for_many(options.backend_of(args), "tune")
@@ -180,16 +180,7 @@ def handle(args: argparse.Namespace) -> int:
     backends.reach(backend)
     folder = _folder(args, bench, found_space, request, seeds)
     journal = Journal(None if folder is None else folder.claim(JOURNAL).parent)
-    bench = Bench(
-        link=link,
-        load=load,
-        direction=args.direction,
-        backend=backend,
-        journal=journal,
-        cc=args.cc,
-        workers=args.workers,
-        dask=args.dask,
-    )
+    bench = replace(bench, journal=journal)
     how = "the same command goes on from there" if folder else "--out DIR keeps finished runs"
     try:
         with options.say_how_to_go_on(how):
@@ -208,8 +199,7 @@ def _question(args: argparse.Namespace) -> tuple[Any, Any]:
 
     for name in ("up", "down"):
         if args.rate is not None and getattr(args, name) is not None:
-            message = f"rate is {args.rate!r}, but must not be given together with {name}"
-            raise ParamError(message)
+            raise refused(args.rate, "rate", f"must not be given together with {name}")
     load = loads.named(args.load or loads.DEFAULT)
     link = read_link(
         up=args.up or args.rate or "10mbit",
@@ -238,8 +228,7 @@ def _request(args: argparse.Namespace, metrics: tuple[str, ...], references: tup
     read = tuple(read_goal(text) for text in goals)
     for number, goal in enumerate(read):
         if isinstance(goal.bound, str) and goal.bound not in references:
-            message = f"goal is {goal.text!r}, but {args.qdisc} has no {goal.bound} setting"
-            raise ParamError(message)
+            raise refused(goal.text, "goal", f"{args.qdisc} has no {goal.bound} setting")
         if goal.text in {one.text for one in read[:number]}:
             message = f"goal is {goal.text!r} twice, but each goal must be given once"
             raise ParamError(message)
@@ -274,11 +263,9 @@ def _seeds(args: argparse.Namespace) -> Seeds:
 
     number = args.seeds if args.seeds is not None else DEFAULT_SEEDS.get(args.backend, DEFAULT_SEEDS["sim"])
     if not 1 <= number <= STRIDE // FRESH_SEEDS:
-        message = f"seeds is {number}, but must be from 1 to {STRIDE // FRESH_SEEDS}"
-        raise ParamError(message)
+        raise refused(number, "seeds", f"must be from 1 to {STRIDE // FRESH_SEEDS}")
     if args.seed >= 2**64 - 3 * STRIDE:
-        message = f"seed is {args.seed}, but must be below {2**64 - 3 * STRIDE}: the fresh seeds lie above it"
-        raise ParamError(message)
+        raise refused(args.seed, "seed", f"must be below {2**64 - 3 * STRIDE}: the fresh seeds lie above it")
     return Seeds.of(args.seed, search=number, choice=CHOICE_SEEDS * number, fresh=FRESH_SEEDS * number)
 
 
@@ -294,22 +281,11 @@ def _folder(
     args: argparse.Namespace, bench: Bench, found_space: Space, request: Request, seeds: Seeds
 ) -> ResultFolder | None:
     """Return the folder; the name of the plan holds what the answer is a function of."""
-    from sojourn.store.folder import ResultFolder, plan_name
-
     if args.out is None:
         return None
-    parts = [
-        found_space,
-        bench.link,
-        bench.load.name,
-        bench.direction,
-        bench.cc,
-        bench.backend.spec,
-        request.goals,
-        request.minimise,
-    ]
-    name = plan_name("tune", *map(repr, [*parts, request.trials, request.seed, request.time_s, seeds]))
-    return ResultFolder(args.out, force=args.force, plan=name, again=True)
+    parts = [found_space, bench.link, bench.load.name, bench.direction, bench.cc, bench.backend.spec, request.goals]
+    more = [request.minimise, request.trials, request.seed, request.time_s, seeds]
+    return options.result_folder(args, "tune", *map(repr, [*parts, *more]))
 
 
 def _bar(total: int, step: str) -> AbstractContextManager[Any]:
@@ -333,12 +309,10 @@ def _answer(
     text = json.dumps(words.whole(outcome, bench, found_space, request, seeds), indent=1, allow_nan=False)
     summary = words.terminal(outcome, bench, found_space, request)
     if folder is not None:
-        from sojourn.plots.save import FORMATS, to_bytes
+        from sojourn.plots import save
         from sojourn.tune import figure
 
-        drawn = figure.of(outcome, bench, found_space, request)
-        for form in FORMATS:
-            folder.write(f"figures/front.{form}", to_bytes(drawn, form))
+        save.write(folder, {"front": figure.of(outcome, bench, found_space, request)})
         folder.write("table.md", f"```\n{summary}\n```\n")
         print(f"answer: {folder.write('tune.json', text + chr(10))}", file=sys.stderr)
         folder.finish()

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import argparse
-import csv
-import io
 import json
 import sys
+from dataclasses import replace
 from typing import Any
 
 from sojourn import backends, tables
 from sojourn.cli import options
-from sojourn.errors import ParamError
+from sojourn.errors import ParamError, refused
 
 #: Options of a single link or a search, which a map has not.
 _FOREIGN = (
@@ -35,18 +34,16 @@ def add(parser: argparse.ArgumentParser) -> None:
 
 def check(args: argparse.Namespace) -> None:
     """Raise `ParamError` for options of a map without `--map`."""
-    for name in ("map_rates", "map_rtts"):
-        if getattr(args, name) is not None:
-            message = f"{name.replace('_', '-')} is {getattr(args, name)!r}, but means nothing without --map"
-            raise ParamError(message)
+    for name, value in options.explicit(args, ("map_rates", "map_rtts")):
+        raise refused(value, name, "means nothing without --map")
 
 
 def handle(args: argparse.Namespace) -> int:
     """Draw a map."""
     from sojourn.progress import progress_bar
-    from sojourn.store.folder import ResultFolder, plan_name
     from sojourn.tune import loads
     from sojourn.tune import map as maps
+    from sojourn.tune.bench import Bench
     from sojourn.tune.measure import FILE as JOURNAL
     from sojourn.tune.measure import Journal
 
@@ -55,41 +52,40 @@ def handle(args: argparse.Namespace) -> int:
     rates, rtts = maps.read_axes(args.map_rates, args.map_rtts)
     load = args.load or loads.DEFAULT
     if "fct" not in loads.named(load).metrics:
-        message = f"load is {load!r}, but a map needs one with files"
-        raise ParamError(message)
+        raise refused(load, "load", "a map needs one with files")
     cc = args.cc or maps.DEFAULT_CC
     backend = backends.for_many(options.backend_of(args), "tune")
-    loads.named(load).scenario(
-        maps.link_of(rates[0], rtts[0]), "up", qdisc=qdiscs[0], rtt_ms=rtts[0], seed=args.seed, cc=cc
-    ).normalized(backend.name)
+    bench = Bench(
+        link=maps.link_of(rates[0], rtts[0]),
+        load=loads.named(load),
+        direction="up",
+        backend=backend,
+        journal=Journal(None),
+        cc=cc,
+        workers=args.workers,
+        dask=args.dask,
+    )
+    bench.load.scenario(bench.link, "up", qdisc=qdiscs[0], rtt_ms=rtts[0], seed=args.seed, cc=cc).normalized(
+        backend.name
+    )
     backends.reach(backend)
-    name = plan_name("tune-map", qdiscs, rates, rtts, load, cc, args.seed, backend.spec)
-    folder = ResultFolder(args.out, force=args.force, plan=name, again=True)
-    journal = Journal(folder.claim(JOURNAL).parent)
+    folder = options.result_folder(args, "tune-map", qdiscs, rates, rtts, load, cc, args.seed, backend.spec)
+    bench = replace(bench, journal=Journal(folder.claim(JOURNAL).parent))
     try:
         with (
             options.say_how_to_go_on("the same command goes on from there"),
             progress_bar(maps.runs(qdiscs, rates, rtts), "map") as tick,
         ):
-            rows = maps.draw_map(
-                qdiscs=qdiscs,
-                rates=rates,
-                rtts_ms=rtts,
-                load=load,
-                cc=cc,
-                seed=args.seed,
-                backend=backend,
-                journal=journal,
-                workers=args.workers,
-                dask=args.dask,
-                tick=tick,
-            )
+            rows = maps.draw_map(bench, qdiscs=qdiscs, rates=rates, rtts_ms=rtts, seed=args.seed, tick=tick)
     finally:
-        journal.close()
+        bench.journal.close()
     whole = json.dumps({"format": maps.FORMAT, "load": load, "congestion_control": cc, "cells": rows}, indent=1)
+    from sojourn.plots import save
+    from sojourn.plots.tuning_map import tuning_map
+
     folder.write("map.json", whole + "\n")
-    folder.write("map.csv", _csv(rows))
-    _draw(folder, rows)
+    folder.write("map.csv", tables.csv_text(rows))
+    save.write(folder, {"map": tuning_map(rows)})
     folder.finish()
     print(whole if args.json else _table(rows))
     print(f"{len(rows)} cells: {args.out}", file=sys.stderr)
@@ -101,49 +97,20 @@ def _check(args: argparse.Namespace, qdiscs: tuple[str, ...]) -> None:
 
     for name in qdiscs:
         if name not in maps.QDISCS or qdiscs.count(name) > 1:
-            message = f"qdisc is {args.qdisc!r}, but a map is of codel, fq_codel, or codel,fq_codel"
-            raise ParamError(message)
-    for option in _FOREIGN:
-        if getattr(args, option) is not None:
-            message = f"{option} is {getattr(args, option)!r}, but a map has none: leave it out"
-            raise ParamError(message)
+            raise refused(args.qdisc, "qdisc", "a map is of codel, fq_codel, or codel,fq_codel")
+    for option, value in options.explicit(args, _FOREIGN):
+        raise refused(value, option, "a map has none: leave it out")
     if args.direction != "up":
-        message = f"direction is {args.direction!r}, but a map is of the direction up"
-        raise ParamError(message)
+        raise refused(args.direction, "direction", "a map is of the direction up")
     if args.out is None:
         message = "out is not given, but a map needs a folder: give --out DIR"
         raise ParamError(message)
 
 
-def _csv(rows: list[dict[str, Any]]) -> str:
-    text = io.StringIO()
-    writer = csv.DictWriter(text, list(rows[0]), lineterminator="\n")
-    writer.writeheader()
-    writer.writerows(rows)
-    return text.getvalue()
-
-
-def _draw(folder: Any, rows: list[dict[str, Any]]) -> None:
-    from sojourn.plots.save import FORMATS, to_bytes
-    from sojourn.plots.tuning_map import tuning_map
-
-    figure = tuning_map(rows)
-    for form in FORMATS:
-        folder.write(f"figures/map.{form}", to_bytes(figure, form))
-
-
 def _table(rows: list[dict[str, Any]]) -> str:
     headers = [
-        "qdisc",
-        "rate",
-        "rtt (ms)",
-        "target",
-        "interval",
-        "utilisation",
-        "delay (ms)",
-        "default",
-        "rural",
-        "rule",
+        *("qdisc", "rate", "rtt (ms)", "target", "interval", "utilisation", "delay (ms)"),
+        *("default", "rural", "rule"),
     ]
     return tables.text(
         headers,

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from sojourn import backends
 from sojourn.cli import options
-from sojourn.errors import ParamError
+from sojourn.errors import ParamError, refused
 from sojourn.files import check_target
 
 if TYPE_CHECKING:
@@ -157,7 +157,6 @@ def handle(args: argparse.Namespace) -> int:
         from sojourn.cli import validate_calls
 
         return validate_calls.handle(args)
-    from sojourn.store.run_store import RunStore
     from sojourn.validate import suite
     from sojourn.validate.execute import spec_of
     from sojourn.validate.part import in_json, load_all
@@ -173,10 +172,9 @@ def handle(args: argparse.Namespace) -> int:
         backends.reach(backend)
     folder, folders = _folders(args, requests)
     _say_cost(args, requests, plans)
-    path = options.store_of(args, folder)
-    store = None if path is None else RunStore(path)
+    store = options.run_store(args, folder)
     parts = []
-    with options.say_how_to_go_on("the same command goes on from there" if path else "--out DIR keeps finished runs"):
+    with options.say_how_to_go_on("the same command goes on from there" if store else "--out DIR keeps finished runs"):
         for one, of_pairs in zip(requests, folders, strict=True):
             for part in _one(one, args.workers, store, of_pairs):
                 parts.append(part)
@@ -220,8 +218,7 @@ def _kernels(args: argparse.Namespace) -> tuple[str | None, ...]:
     """
     names: list[str] = args.kernel or []
     if names and "linux" not in _real(args):
-        message = f"kernel is {names[0]!r}, but the back end live has none: give --backend linux"
-        raise ParamError(message)
+        raise refused(names[0], "kernel", "the back end live has none: give --backend linux")
     if "" in names:
         raise ParamError(options.NO_KERNEL)
     if len(set(names)) < len(names):
@@ -243,16 +240,13 @@ def _check(args: argparse.Namespace) -> None:
     from sojourn.validate.suite import ALL, WIFI
 
     if args.sequences is not None:
-        message = f"sequences is {args.sequences}, but {args.experiment} has no sequences: leave it out"
-        raise ParamError(message)
+        raise refused(args.sequences, "sequences", f"{args.experiment} has no sequences: leave it out")
     if args.only is not None and args.experiment in {ALL, WIFI}:
-        message = f"only is {args.only!r}, but {args.experiment} has no parts: leave it out"
-        raise ParamError(message)
+        raise refused(args.only, "only", f"{args.experiment} has no parts: leave it out")
     if args.document is not None:
         check_target(args.document, "document", force=args.force)
     if args.earlier and args.document is None:
-        message = f"with is {str(args.earlier[0])!r}, but means nothing without --document FILE"
-        raise ParamError(message)
+        raise refused(str(args.earlier[0]), "with", "means nothing without --document FILE")
     if args.experiment in {ALL, WIFI} and args.out is None:
         message = f"out is not given, but {args.experiment} needs a folder for its results: give --out DIR"
         raise ParamError(message)
@@ -351,12 +345,12 @@ def _one(
     for (part, drawn), folder in zip(outcomes, folders, strict=True):
         if folder is None:
             continue
-        for figure in drawn:
-            for form, data in figure.files.items():
-                folder.write(f"figures/{figure.name}.{form}", data)
+        from sojourn.plots import save
+
+        save.write(folder, drawn)
         folder.write("validate.json", in_json(part.entries) + "\n")
         folder.write(FILE, part.to_json())
-        page = folder.write("validate.md", report(part, [figure.name for figure in drawn]))
+        page = folder.write("validate.md", report(part, list(drawn)))
         print(f"report: {page}", file=sys.stderr)
     return [part for part, _ in outcomes]
 
@@ -378,16 +372,14 @@ def _write_pages(
 
 def _write_errors(folder: ResultFolder | None, parts: Sequence[Part]) -> None:
     """Write the errors of all drawn scenarios, `errors.csv` and `figures/errors.*`, into the folder of the command."""
-    from sojourn.plots.save import FORMATS, to_bytes
+    from sojourn.plots import save
     from sojourn.validate import errors_table
 
     drawn = [part for part in parts if part.is_drawn]
     if folder is None or not drawn:
         return
     folder.write("errors.csv", errors_table.table(drawn).write_csv())
-    figure = errors_table.figure(drawn)
-    for form in FORMATS:
-        folder.write(f"figures/errors.{form}", to_bytes(figure, form))
+    save.write(folder, {"errors": errors_table.figure(drawn)})
 
 
 def _document_command(args: argparse.Namespace) -> str:

@@ -7,7 +7,7 @@ import json
 import sys
 
 from sojourn.cli import options
-from sojourn.errors import ParamError, SojournError
+from sojourn.errors import ParamError, SojournError, refused
 
 NAME = "calls"
 #: Options of other validations, which mean nothing here.
@@ -58,5 +58,4 @@ def _check(args: argparse.Namespace) -> None:
         message = f"{option} is {shown}, but calls are sequences of packets, to which it means nothing: leave it out"
         raise ParamError(message)
     if args.sequences is not None and args.sequences < 1:
-        message = f"sequences is {args.sequences}, but must be at least 1"
-        raise ParamError(message)
+        raise refused(args.sequences, "sequences", "must be at least 1")

@@ -9,8 +9,8 @@ from pathlib import Path
 
 from sojourn import backends
 from sojourn.cli import options
-from sojourn.errors import ParamError
-from sojourn.files import check_target
+from sojourn.errors import ParamError, refused
+from sojourn.files import check_target, write_file
 
 #: Options of other validations, which mean nothing here.
 _OTHERS = ("links", "qdisc", "rtt", "cc", "page", "flows_up", "flows_down", "count", "sequences", "earlier")
@@ -20,8 +20,6 @@ DEFAULT_DURATION = "120s"
 def handle(args: argparse.Namespace) -> int:
     """Run it."""
     from sojourn.kernel.find import find
-    from sojourn.store.folder import ResultFolder, plan_name, write_file
-    from sojourn.store.run_store import RunStore
     from sojourn.study.paper import Profile
     from sojourn.validate import flusher, flusher_page
     from sojourn.validate.execute import Repeats, run_pairs, runs_here, spec_of
@@ -41,12 +39,12 @@ def handle(args: argparse.Namespace) -> int:
     folder = None
     if args.out is not None:
         runs = {"linux": repeats.kernel, "sim": repeats.sim}
-        name = plan_name("validate", flusher.NAME, only, duration, seed, runs, *filter(None, [kernel]))
-        folder = ResultFolder(args.out, force=args.force, plan=name, again=True)
-    path = options.store_of(args, folder)
+        name = ("validate", flusher.NAME, only, duration, seed, runs, *filter(None, [kernel]))
+        folder = options.result_folder(args, *name)
+    store = options.run_store(args, folder)
     print(f"{len(cells)} cells: {len(cells) * repeats.kernel} runs on the kernel", file=sys.stderr)
-    run_plan = runs_here(args.workers, None if path is None else RunStore(path), kernel)
-    with options.say_how_to_go_on("the same command goes on from there" if path else "--out DIR keeps finished runs"):
+    run_plan = runs_here(args.workers, store, kernel)
+    with options.say_how_to_go_on("the same command goes on from there" if store else "--out DIR keeps finished runs"):
         ((_, ran),) = run_pairs(cells, repeats, run_plan).items()
     rows = judge_all(ran, flusher.METRICS)
     command = f"sojourn validate flusher --duration {duration} --repeat {repeats.kernel} --sim-repeat {repeats.sim}"
@@ -61,17 +59,16 @@ def handle(args: argparse.Namespace) -> int:
     part = Part(name=flusher.NAME, command=command, facts=facts, entries=grid_entries(rows), scenarios={})
     entries = in_json(flusher_page.entries(part))
     print(entries if args.json else flusher_page.terminal(part))
+    from sojourn.plots import save
+
     if folder is not None:
-        for form, data in flusher_page.figure(rows).items():
-            folder.write(f"figures/flusher.{form}", data)
+        save.write(folder, {"flusher": flusher_page.figure(rows)})
         folder.write("validate.json", f"{entries}\n")
         report = folder.write("validate.md", flusher_page.page(part, command, "figures/flusher.png"))
         print(f"report: {report}", file=sys.stderr)
     if args.document is not None:
-        from sojourn.plots.save import for_page
-
         picture = _picture(args.document)
-        write_file(picture, for_page(flusher_page.figure(rows)["png"]))
+        write_file(picture, save.for_page(save.to_bytes(flusher_page.figure(rows), "png")))
         full = f"{command} --document {args.document.name}"
         write_file(args.document, flusher_page.page(part, full, f"images/{picture.name}"))
         print(f"document: {args.document}", file=sys.stderr)
@@ -91,22 +88,19 @@ def _parts(only: str | None, known: Sequence[str]) -> tuple[str, ...]:
         return tuple(known)
     named = only.split(",")
     if len(set(named)) < len(named) or not set(named) <= set(known):
-        message = f"only is {only!r}, but must be parts of flusher, each once: {', '.join(known)}"
-        raise ParamError(message)
+        raise refused(only, "only", f"must be parts of flusher, each once: {', '.join(known)}")
     return tuple(part for part in known if part in named)
 
 
 def _check(args: argparse.Namespace) -> None:
     for option, value in options.explicit(args, _OTHERS):
-        message = f"{option} is {value!r}, but the cells of flusher are those of its paper: leave it out"
-        raise ParamError(message)
+        raise refused(value, option, "the cells of flusher are those of its paper: leave it out")
     if args.backend not in (None, ["linux"]):
         message = f"backend is {', '.join(args.backend)}, but flusher is compared with linux only"
         raise ParamError(message)
     for option, value in options.explicit(args, ("repeat", "sim_repeat", "workers")):
         if isinstance(value, int) and value < 1:
-            message = f"{option} is {value}, but must be at least 1"
-            raise ParamError(message)
+            raise refused(value, option, "must be at least 1")
     if args.document is not None:
         check_target(args.document, "document", force=args.force)
         check_target(_picture(args.document), "document", force=args.force)

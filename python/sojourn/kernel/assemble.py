@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
-from sojourn.errors import ParamError
+from sojourn.errors import refused
 from sojourn.kernel import cache, config, driver, edits, make, tools, verify
 from sojourn.kernel.cache import Built, Recipe
 from sojourn.kernel.source import Tree
@@ -65,11 +65,9 @@ def check(jobs: int, hz: int) -> None:
         If a value is refused.
     """
     if not 1 <= jobs <= 1024:
-        message = f"jobs is {jobs}, but must be from 1 to 1024"
-        raise ParamError(message)
+        raise refused(jobs, "jobs", "must be from 1 to 1024")
     if hz not in config.TICKS:
-        message = f"hz is {hz}, but must be one of {', '.join(map(str, config.TICKS))}"
-        raise ParamError(message)
+        raise refused(hz, "hz", f"must be one of {', '.join(map(str, config.TICKS))}")
 
 
 def check_folder(folder: Path, what: str, how: str) -> None:
@@ -90,8 +88,7 @@ def check_folder(folder: Path, what: str, how: str) -> None:
         If the path has blanks or colons.
     """
     if re.search(r"[\s:]", str(folder)):
-        message = f"the {what} is {str(folder)!r}, but make takes no path with blanks or colons: {how}"
-        raise ParamError(message)
+        raise refused(str(folder), f"the {what}", f"make takes no path with blanks or colons: {how}")
 
 
 def is_there(kernels: Path, recipe: Recipe) -> Built | None:

@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from sojourn.errors import SojournError
+from sojourn.errors import SojournError, os_errors_as
 from sojourn.kernel import assemble, cache, config, driver, edits, make, source, tools, tree
 from sojourn.kernel.cache import Built, Recipe
 
@@ -102,41 +102,36 @@ def build(
         if kept is not None:
             return BuiltKernel(built=kept, anew=False, wall_s=time.monotonic() - began, steps_s={})
     steps_s: dict[str, float] = {}
-    try:
-        with make.ended_like_ctrl_c(), _alone(kernels), _unfinished(kernels, _room(origin, folder)) as work:
-            step, table = "unpack" if folder is None else "copy", assemble.edits_of(wifi)
-            with assemble.timed(steps_s, step):
-                if folder is None:
-                    there = source.unpack(
-                        origin, work / "source", words(step), lambda top, file: edits.check(top, file, table)
-                    )
-                else:
-                    there = tree.copy(folder, work / "source", words(step))
-            built = _make(there, recipe, work, kernels, jobs, words("compile"), steps_s)
-    except OSError as error:
-        message = f"the kernel cannot be built in {kernels}: {error.strerror or error}"
-        raise SojournError(message) from error
+    with (
+        os_errors_as(f"the kernel cannot be built in {kernels}"),
+        make.ended_like_ctrl_c(),
+        _alone(kernels),
+        _unfinished(kernels, _room(origin, folder)) as work,
+    ):
+        step, table = "unpack" if folder is None else "copy", assemble.edits_of(wifi)
+        with assemble.timed(steps_s, step):
+            if folder is None:
+                there = source.unpack(
+                    origin, work / "source", words(step), lambda top, file: edits.check(top, file, table)
+                )
+            else:
+                there = tree.copy(folder, work / "source", words(step))
+        built = _make(there, recipe, work, kernels, jobs, words("compile"), steps_s)
     return BuiltKernel(built=built, anew=True, wall_s=time.monotonic() - began, steps_s=steps_s)
 
 
 def _digest(tarball: Path) -> str:
-    try:
+    with os_errors_as(f"{tarball} cannot be read"):
         return cache.sha256_of(tarball)
-    except OSError as error:
-        message = f"{tarball} cannot be read: {error.strerror or error}"
-        raise SojournError(message) from error
 
 
 @contextmanager
 def _alone(kernels: Path) -> Iterator[None]:
     """Let one build go on at a time, and remove what one that was killed has left."""
-    try:
+    with os_errors_as(f"the cache {kernels} cannot be written"):
         kernels.mkdir(parents=True, exist_ok=True)
         # The folder itself is locked, so that no file is left for it.
         lock = os.open(kernels, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-    except OSError as error:
-        message = f"the cache {kernels} cannot be written: {error.strerror or error}"
-        raise SojournError(message) from error
     try:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -157,11 +152,8 @@ def _unfinished(kernels: Path, room: float) -> Iterator[Path]:
     if free < room:
         message = f"{kernels} has {free / 1e9:.1f} GB free, but a build needs {room / 1e9:.1f} GB for a while"
         raise SojournError(message)
-    try:
+    with os_errors_as(f"the cache {kernels} cannot be written"):
         work = Path(tempfile.mkdtemp(prefix=_UNFINISHED, dir=kernels))
-    except OSError as error:
-        message = f"the cache {kernels} cannot be written: {error.strerror or error}"
-        raise SojournError(message) from error
     try:
         yield work
     finally:

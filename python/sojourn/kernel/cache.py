@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from sojourn import bounded
-from sojourn.errors import ParamError, SojournError
+from sojourn.errors import SojournError, refused
 
 FORMAT = "sojourn-kernel/1"
 LINUX, FACTS = "linux", "kernel.json"
@@ -126,8 +126,7 @@ def cache_folder(environment: Mapping[str, str] | None = None) -> Path:
         value = environment.get(variable)
         if value:
             if not Path(value).is_absolute():
-                message = f"{variable} is {value!r}, but must be an absolute path"
-                raise ParamError(message)
+                raise refused(value, variable, "must be an absolute path")
             return Path(value) / below
     return Path(environment.get("HOME") or Path.home()) / ".cache" / "sojourn"
 
@@ -237,8 +236,7 @@ def remove(name: str) -> int:
     folder = kernels_folder() / name
     if not _NAME.fullmatch(name) or not folder.is_dir():
         there = ", ".join(one.name for one in built_kernels()[0]) or "none"
-        message = f"kernel is {name!r}, but must be one of those in {kernels_folder()}: {there}"
-        raise ParamError(message)
+        raise refused(name, "kernel", f"must be one of those in {kernels_folder()}: {there}")
     size = sum(path.stat().st_size for path in folder.iterdir())
     shutil.rmtree(folder)
     return size

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from sojourn.errors import SojournError
+from sojourn.errors import SojournError, os_errors_as
 
 #: What `uname -r` says after the version; the number counts changes of the edits and of these lists.
 LOCAL_VERSION = "-sojourn2"
@@ -175,11 +175,8 @@ def check(config: Path, hz: int, options: Mapping[str, str] | None = None) -> No
         If one is not; it is named.
     """
     options = required_options() if options is None else options
-    try:
+    with os_errors_as(f"the kernel's configuration {config} cannot be read"):
         text = config.read_text()
-    except OSError as error:
-        message = f"the kernel's configuration {config} cannot be read: {error.strerror or error}"
-        raise SojournError(message) from error
     found = dict(re.findall(r"^(CONFIG_\w+)=(.*)$", text, re.MULTILINE))
     for name, value in {**options, "CONFIG_HZ": str(hz)}.items():
         has = found.get(name, "n")

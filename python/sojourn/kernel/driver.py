@@ -6,7 +6,7 @@ import hashlib
 import shutil
 from pathlib import Path
 
-from sojourn.errors import SojournError
+from sojourn.errors import SojournError, os_errors_as
 
 #: Where it goes, below the top of a kernel's source.
 PLACE = Path("drivers/net/wireless/sojourn_radio")
@@ -46,11 +46,8 @@ def digest() -> str:
     """
     whole = hashlib.sha256()
     for path in files():
-        try:
+        with os_errors_as(f"{path} cannot be read"):
             data = path.read_bytes()
-        except OSError as error:
-            message = f"{path} cannot be read: {error.strerror or error}"
-            raise SojournError(message) from error
         whole.update(f"{path.name} {len(data)}\n".encode())
         whole.update(data)
     return whole.hexdigest()
@@ -70,13 +67,10 @@ def copy(tree: Path) -> None:
         If they are not there, or cannot be copied.
     """
     target = tree / PLACE
-    try:
+    with os_errors_as(f"the Wi-Fi driver cannot be copied to {target}"):
         target.mkdir(parents=True, exist_ok=True)
         for path in files():
             shutil.copyfile(path, target / path.name)
-    except OSError as error:
-        message = f"the Wi-Fi driver cannot be copied to {target}: {error.strerror or error}"
-        raise SojournError(message) from error
 
 
 def check_version(version: str) -> None:

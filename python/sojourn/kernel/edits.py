@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
 from sojourn import bounded
-from sojourn.errors import SojournError
+from sojourn.errors import SojournError, os_errors_as
 from sojourn.kernel.source import MOST_FILE
 
 
@@ -151,12 +151,9 @@ def apply(folder: Path, hz: int, edits: Sequence[Edit] = EDITS) -> tuple[str, ..
         replacement = edit.replacement.replace("{hz}", str(hz))
         changed[edit.file] = re.sub(edit.pattern, replacement, text, flags=re.MULTILINE)
     for file, text in changed.items():
-        try:
+        with os_errors_as(f"{folder / file} cannot be written"):
             # Latin-1 keeps every byte as it is.
             (folder / file).write_bytes(text.encode("latin-1"))
-        except OSError as error:
-            message = f"{folder / file} cannot be written: {error.strerror or error}"
-            raise SojournError(message) from error
     return tuple(changed)
 
 

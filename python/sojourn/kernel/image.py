@@ -7,7 +7,7 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
-from sojourn.errors import SojournError
+from sojourn.errors import SojournError, os_errors_as
 
 #: No kernel is larger, bytes.
 MOST_BYTES = 500_000_000
@@ -47,7 +47,7 @@ def read(path: Path) -> Image:
     SojournError
         If it cannot be read, is not executable, or is no kernel for User-Mode Linux.
     """
-    try:
+    with os_errors_as(f"{path} cannot be read"):
         if not path.is_file():
             message = f"{path} is not a file"
             raise SojournError(message)
@@ -55,9 +55,6 @@ def read(path: Path) -> Image:
             message = f"{path} is not a kernel for User-Mode Linux: it has more than {MOST_BYTES:,} bytes"
             raise SojournError(message)
         data = path.read_bytes()
-    except OSError as error:
-        message = f"{path} cannot be read: {error.strerror or error}"
-        raise SojournError(message) from error
     if not os.access(path, os.X_OK):
         message = f"{path} is not executable"
         raise SojournError(message)

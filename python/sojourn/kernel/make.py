@@ -13,7 +13,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from types import FrameType
 
-from sojourn.errors import SojournError
+from sojourn.errors import SojournError, os_errors_as
 from sojourn.progress import progress_bar
 
 #: How long a group of processes may take to end when it is asked to, seconds; then it is killed.
@@ -72,7 +72,7 @@ def run(
         progress_bar(expect, describe, unit="file") as tick,
     ):
         written.seek(0, os.SEEK_END)
-        try:
+        with os_errors_as(f"{command[0]} cannot be started"):
             # The log is its output, not a pipe: a process that outlives the program cannot keep us waiting.
             process = subprocess.Popen(
                 command,
@@ -84,9 +84,6 @@ def run(
                 # A group of its own: Ctrl-C reaches us alone, and we end it as a whole.
                 start_new_session=True,
             )
-        except OSError as error:
-            message = f"{command[0]} cannot be started: {error.strerror or error}"
-            raise SojournError(message) from error
         try:
             status: int | None = None
             while status is None:

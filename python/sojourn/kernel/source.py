@@ -21,7 +21,7 @@ from typing import IO, NoReturn
 
 from sojourn import bounded
 from sojourn.bounded import shown
-from sojourn.errors import ParamError, SojournError
+from sojourn.errors import SojournError, refused
 from sojourn.kernel.cache import version_key
 from sojourn.progress import progress_bar
 
@@ -104,8 +104,7 @@ def choose(path: Path | None = None, folder: Path = SOURCES, series: str | None 
     """
     if path is not None:
         if not path.is_file() and not path.is_dir():
-            message = f"source is {str(path)!r}, but must be the tarball or the folder of a kernel's source"
-            raise ParamError(message)
+            raise refused(str(path), "source", "must be the tarball or the folder of a kernel's source")
         return path
     found = packages(folder)
     package = "linux-source" if series is None else f"linux-source-{series}"

@@ -16,7 +16,7 @@ from pathlib import Path, PurePosixPath
 from typing import NoReturn
 
 from sojourn.bounded import shown
-from sojourn.errors import SojournError
+from sojourn.errors import SojournError, os_errors_as
 from sojourn.kernel import source
 from sojourn.progress import progress_bar
 
@@ -103,7 +103,7 @@ def copy(folder: Folder, target: Path, describe: str | None = None) -> source.Tr
     SojournError
         If it cannot be copied, or was changed since it was read.
     """
-    try:
+    with os_errors_as(f"{folder.top} cannot be copied"):
         target.mkdir()
         with progress_bar(-(-len(folder.files) // _STEP), describe, unit="k files") as tick:
             for count, name in enumerate(folder.files):
@@ -112,9 +112,6 @@ def copy(folder: Folder, target: Path, describe: str | None = None) -> source.Tr
                 place = target / name
                 place.parent.mkdir(parents=True, exist_ok=True)
                 shutil.copy2(folder.top / name, place, follow_symlinks=False)
-    except OSError as error:
-        message = f"{folder.top} cannot be copied: {error.strerror or error}"
-        raise SojournError(message) from error
     if read(target).digest != folder.digest:
         message = f"{folder.top} was changed while it was copied: begin again when it is at rest"
         raise SojournError(message)

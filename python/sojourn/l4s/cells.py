@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from sojourn import _native
-from sojourn.errors import ParamError
+from sojourn.errors import refused
 from sojourn.scenario import Flow, Scenario, Tcp
 from sojourn.study.cell import Axes, Cell
 
@@ -144,6 +144,5 @@ def read_pair(text: str) -> tuple[str, str]:
     known = _native.congestion_controls()
     there = [name for name, sender in SENDERS.items() if sender.control in known]
     if len(parts) != 2 or not set(parts) <= set(there):
-        message = f"pair is {text!r}, but must be two of {', '.join(there)} with a slash between, such as prague/cubic"
-        raise ParamError(message)
+        raise refused(text, "pair", f"must be two of {', '.join(there)} with a slash between, such as prague/cubic")
     return parts[0], parts[1]

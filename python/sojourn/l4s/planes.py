@@ -9,7 +9,7 @@ from decimal import Decimal
 from functools import partial
 from itertools import product
 
-from sojourn.errors import ParamError
+from sojourn.errors import ParamError, refused
 from sojourn.l4s.cells import BOTTLENECKS, BUFFERED, CELLS
 from sojourn.study.cell import Cell
 from sojourn.units import RATES, TIMES
@@ -165,8 +165,7 @@ def plan(
     for text in axes:
         name, _, rest = text.partition("=")
         if name not in AXES:
-            message = f"axis is {text!r}, but must be NAME=VALUE,VALUE,... with one of {', '.join(AXES)}"
-            raise ParamError(message)
+            raise refused(text, "axis", f"must be NAME=VALUE,VALUE,... with one of {', '.join(AXES)}")
         if name in seen:
             message = f"axis {name} is given twice, but must be given once"
             raise ParamError(message)
@@ -174,14 +173,12 @@ def plan(
         try:
             values[name] = tuple(AXES[name].read(part) for part in rest.split(","))
         except ValueError as error:
-            message = f"axis {name} is {rest!r}, but each value must be {error}"
-            raise ParamError(message) from error
+            raise refused(rest, f"axis {name}", f"each value must be {error}") from error
         if len(values[name]) > MOST_VALUES:
             message = f"axis {name} has {len(values[name])} values, but must have at most {MOST_VALUES}"
             raise ParamError(message)
         if len(set(values[name])) < len(values[name]):
-            message = f"axis {name} is {rest!r}, but each value must be there once"
-            raise ParamError(message)
+            raise refused(rest, f"axis {name}", "each value must be there once")
     found = Plan(
         pairs=_once("pair", tuple(pairs)),
         bottlenecks=_names("bottleneck", bottlenecks, BOTTLENECKS),
@@ -201,8 +198,7 @@ def _names(field: str, named: Iterable[str] | None, known: Iterable[str]) -> tup
     found = known if named is None else tuple(named)
     for name in found:
         if name not in known:
-            message = f"{field} is {name!r}, but must be one of {', '.join(known)}"
-            raise ParamError(message)
+            raise refused(name, field, f"must be one of {', '.join(known)}")
     return _once(field, found)
 
 

@@ -20,7 +20,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from sojourn.errors import ParamError
+from sojourn.errors import ParamError, refused
 
 #: Bytes around each packet of an aggregate: delimiter, MAC header with what security and LLC add, and FCS.
 DELIMITER, HEADER, FCS = 4, 34, 4
@@ -58,8 +58,7 @@ class Station:
         """Refuse what is no station."""
         for name in ("rate_mbit", "aggregate_bytes", "packet_bytes", "aggregates"):
             if not getattr(self, name) > 0:
-                message = f"{name} of {self.name} is {getattr(self, name)}, but must be more than 0"
-                raise ParamError(message)
+                raise refused(getattr(self, name), f"{name} of {self.name}", "must be more than 0")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from sojourn.errors import ParamError
+from sojourn.errors import refused
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,12 +48,10 @@ class Channel:
         """Refuse what is no channel."""
         for name, least in (("window", 1), ("stages", 0)):
             if getattr(self, name) < least:
-                message = f"{name} is {getattr(self, name)}, but must be at least {least}"
-                raise ParamError(message)
+                raise refused(getattr(self, name), name, f"must be at least {least}")
         for name in ("slot", "success", "collision"):
             if not getattr(self, name) > 0:
-                message = f"{name} is {getattr(self, name)}, but must be more than 0"
-                raise ParamError(message)
+                raise refused(getattr(self, name), name, "must be more than 0")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -84,8 +82,7 @@ def fixed_point(stations: int, window: int, stages: int) -> tuple[float, float]:
         If there is no station.
     """
     if stations < 1:
-        message = f"stations is {stations}, but must be at least 1"
-        raise ParamError(message)
+        raise refused(stations, "stations", "must be at least 1")
     low, high = 0.0, 1.0
     # What others' sending makes of p falls with p, so it meets p once.
     while low < (middle := (low + high) / 2) < high:

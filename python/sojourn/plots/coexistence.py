@@ -39,17 +39,13 @@ def coexistence(
     lines = -(-len(panels) // columns)
     width = max(len({x for x, _ in cells}) for _, cells in panels)
     height = max(len({y for _, y in cells}) for _, cells in panels)
-    with style.house_style():
-        figure = Figure(
-            figsize=((0.82 * width + 0.9) * columns + 0.9, (0.56 * height + 0.9) * lines + 0.6), layout="constrained"
-        )
+    with style.canvas((0.82 * width + 0.9) * columns + 0.9, (0.56 * height + 0.9) * lines + 0.6) as figure:
         grid = figure.subplots(lines, columns, squeeze=False)
         norm = Normalize(0, 100)
         for axis, (name, cells) in zip(grid.flat, panels, strict=False):
             _panel(axis, cells, norm)
             axis.set_title(name, fontsize=10.5)
-            axis.set_xlabel(axes[0])
-            axis.set_ylabel(axes[1])
+            axis.set(xlabel=axes[0], ylabel=axes[1])
         for axis in grid.flat[len(panels) :]:
             axis.set_visible(False)
         bar = figure.colorbar(ScalarMappable(norm, _COLOURS), ax=grid, shrink=0.8, pad=0.01)

@@ -11,7 +11,7 @@ from sojourn.plots import style
 from sojourn.stats import cdf
 
 
-def rtt_cdf(series: Mapping[str, pl.DataFrame], *, title: str = "") -> Figure:
+def rtt_cdf(series: Mapping[str, pl.DataFrame], *, title: str = "", sides: bool = False) -> Figure:
     """Draw the cumulative distribution of all round-trip times of the measured window, a line for each discipline.
 
     Parameters
@@ -20,26 +20,31 @@ def rtt_cdf(series: Mapping[str, pl.DataFrame], *, title: str = "") -> Figure:
         For each discipline the frames of its runs, put together (`sojourn.store.frames.SERIES_SCHEMA`).
     title
         Above the plot.
+    sides
+        Whether there are two sides in place of disciplines, such as kernels.
     """
     labels = list(series)
     colours, dashes = style.colours(labels), style.dashes(labels)
-    with style.house_style():
-        figure = Figure(figsize=(8.6, 4.6), layout="constrained")
+    if sides:
+        colours, dashes = dict(zip(labels, style.SIDES, strict=True)), dict.fromkeys(labels, "-")
+    with style.canvas(8.6, 4.6) as figure:
         axis = figure.subplots()
         values: list[float] = []
         for label, frame in series.items():
             samples = frame.filter((pl.col("metric") == "rtt_ms") & (pl.col("t_s") >= 0))["value"].drop_nulls()
             values.extend(samples)
             curve = cdf(samples)
-            axis.step(curve["value"], curve["fraction"], where="post", color=colours[label], linestyle=dashes[label])
+            (line,) = axis.step(curve["value"], curve["fraction"], where="post", label=label)
+            line.set(color=colours[label], linestyle=dashes[label])
         if values and min(values) > 0 and max(values) > style.WIDE_RATIO * min(values):
             axis.set_xscale("log")
             style.log_ticks(axis.xaxis)
         axis.set_ylim(0, 1.005)
-        axis.set_xlabel("Round-trip time (ms)")
-        axis.set_ylabel("Share of probes not above")
+        axis.set(xlabel="Round-trip time (ms)", ylabel="Share of probes not above")
         if title:
-            axis.set_title(title)
-        if len(labels) > 1:
+            axis.set_title(style.wrapped(title, 90) if sides else title)
+        if sides:
+            axis.legend(loc="lower right")
+        elif len(labels) > 1:
             style.add_legend(figure, style.line_handles(labels))
     return figure

@@ -41,8 +41,7 @@ def latency_goodput(runs: pl.DataFrame, *, directions: Sequence[str] = ("down",)
     """
     labels = runs["qdisc"].unique(maintain_order=True).to_list()
     shapes = {direction: _ellipses(runs, labels, direction) for direction in directions}
-    with style.house_style():
-        figure = Figure(figsize=(8.6, 4.9), layout="constrained")
+    with style.canvas(8.6, 4.9) as figure:
         axes = figure.subplots(1, len(directions), sharey=True, squeeze=False)[0]
         for axis, direction in zip(axes, directions, strict=True):
             _draw(axis, shapes[direction], labels)

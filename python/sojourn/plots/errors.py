@@ -33,8 +33,7 @@ def error_curves(
     title
         Above the figure.
     """
-    with style.house_style():
-        figure = Figure(figsize=(3.4 * max(len(quantities), 1) + 0.4, 3.6), layout="constrained")
+    with style.canvas(3.4 * max(len(quantities), 1) + 0.4, 3.6) as figure:
         if not quantities:
             say_no_data(figure.subplots())
             return figure

@@ -26,20 +26,17 @@ from sojourn.plots.panels import (
 )
 
 
-def jain_bars(data: Mapping[str, Mapping[str, Values]], *, title: str = "") -> Figure:
+def jain_bars(data: Mapping[str, Mapping[str, Values]]) -> Figure:
     """Draw Jain's fairness index (Fig. 6a).
 
     Parameters
     ----------
     data
         For each link and discipline the index of each run; `None` where nothing was delivered.
-    title
-        Above the figure.
     """
     labels, links = labels_of(data.values()), in_order(data, RISING)
     colours, names = style.colours(labels), style.short_names(labels)
-    with style.house_style():
-        figure = Figure(figsize=(8.6, 3.7), layout="constrained")
+    with style.canvas(8.6, 3.7) as figure:
         axis = figure.subplots()
         if not labels:
             say_no_data(axis)
@@ -60,29 +57,24 @@ def jain_bars(data: Mapping[str, Mapping[str, Values]], *, title: str = "") -> F
         axis.set_xlim(-0.52, len(links) - 0.48)
         axis.set_ylim(0, 1.06)
         axis.set_ylabel("Jain's fairness index")
-        if title:
-            axis.set_title(title)
         style.add_legend(figure, [Patch(color=colours[label], label=names[label]) for label in labels])
     return figure
 
 
-def flow_goodput_bars(data: Mapping[str, Mapping[str, Mapping[float, Values]]], *, title: str = "") -> Figure:
+def flow_goodput_bars(data: Mapping[str, Mapping[str, Mapping[float, Values]]]) -> Figure:
     """Draw the goodput of each flow (Figs. 6b to 6d).
 
     Parameters
     ----------
     data
         For each link, discipline and base round-trip time (ms) the goodput of that flow in each run (Mbit/s).
-    title
-        Above the figure.
     """
     labels, links = labels_of(data.values()), in_order(data, RISING)
     names = style.short_names(labels)
     rtts = sorted({rtt for by_label in data.values() for flows in by_label.values() for rtt in flows})
     # Shades from light to dark: they are read by brightness alone.
     shades = {rtt: mpl.colormaps["cividis_r"]((number + 0.6) / len(rtts)) for number, rtt in enumerate(rtts)}
-    with style.house_style():
-        figure = Figure(figsize=(8.6, 2.1 * max(len(links), 1) + 0.9), layout="constrained")
+    with style.canvas(8.6, 2.1 * max(len(links), 1) + 0.9) as figure:
         if not links or not rtts:
             say_no_data(figure.subplots())
             return figure
@@ -105,6 +97,5 @@ def flow_goodput_bars(data: Mapping[str, Mapping[str, Mapping[float, Values]]], 
         axes[-1].set_xticks(range(len(labels)), [names[label] for label in labels])
         axes[-1].set_xlim(-0.6, len(labels) - 0.4)
         figure.supylabel("Goodput of each flow (Mbit/s)", fontsize=10.5)
-        style.add_title(figure, title)
         style.add_legend(figure, [Patch(color=shades[rtt], label=f"{rtt:g} ms") for rtt in rtts], title="base RTT")
     return figure

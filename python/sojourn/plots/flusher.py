@@ -80,11 +80,9 @@ def boxes(groups: Mapping[str, Mapping[int, Numbers]], *, x: str, y: str) -> Fig
     x, y
         Words at the axes.
     """
-    with style.house_style():
-        figure = Figure(figsize=(9.6, 4.2), layout="constrained")
+    with style.canvas(9.6, 4.2) as figure:
         axis = figure.subplots()
-        axis.set_xlabel(x)
-        axis.set_ylabel(y)
+        axis.set(xlabel=x, ylabel=y)
         places = sorted({place for each in groups.values() for place in each})
         if not places:
             say_no_data(axis)
@@ -113,10 +111,9 @@ def boxes(groups: Mapping[str, Mapping[int, Numbers]], *, x: str, y: str) -> Fig
 
 
 def _lines(panels: Sequence[Panel], *, across: bool) -> Figure:
-    with style.house_style():
-        rows, columns = (1, len(panels)) if across else (len(panels), 1)
-        size = (4.0 * columns + 1.8, 3.8) if across else (9.6, 1.9 * rows + 0.7)
-        figure = Figure(figsize=size, layout="constrained")
+    rows, columns = (1, len(panels)) if across else (len(panels), 1)
+    size = (4.0 * columns + 1.8, 3.8) if across else (9.6, 1.9 * rows + 0.7)
+    with style.canvas(*size) as figure:
         axes = figure.subplots(rows, columns, squeeze=False, sharex=not across).flatten()
         labels = list(dict.fromkeys(curve.label for panel in panels for curve in panel.curves))
         colours = {label: _COLOURS[i % len(_COLOURS)] for i, label in enumerate(labels)}

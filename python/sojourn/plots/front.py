@@ -61,9 +61,8 @@ def pareto_front(
     title
         Above the figure.
     """
-    with style.house_style():
-        panels = max(len(axes) - 1, 1)
-        figure = Figure(figsize=(4.6 * panels + 1.4, 4.2), layout="constrained")
+    panels = max(len(axes) - 1, 1)
+    with style.canvas(4.6 * panels + 1.4, 4.2) as figure:
         for axis, other in zip(figure.subplots(1, panels, squeeze=False)[0], axes[1:], strict=True):
             _panel(axis, axes[0], other, tried, front, named)
         style.add_title(figure, title)
@@ -100,8 +99,7 @@ def _panel(
     shown = [*tried, *front]
     for end, values in ((axis.xaxis, [one[x.name] for one in shown]), (axis.yaxis, [one[y.name] for one in shown])):
         _scale(axis, end, values)
-    axis.set_xlabel(x.label)
-    axis.set_ylabel(y.label)
+    axis.set(xlabel=x.label, ylabel=y.label)
 
 
 def _scale(axis: Axes, end: Axis, values: Sequence[float]) -> None:

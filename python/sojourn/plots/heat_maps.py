@@ -55,11 +55,7 @@ def heat_maps(lines: Sequence[Maps], *, columns: Sequence[str], across: str, tit
     places = [place for maps in lines for _, numbers in maps.panels for place in numbers]
     rows = [*dict.fromkeys(row for row, _ in places)]
     wide = max(len(maps.panels) for maps in lines)
-    with style.house_style():
-        figure = Figure(
-            figsize=((0.62 * len(columns) + 0.7) * wide + 3.0, (0.34 * len(rows) + 0.9) * len(lines) + 0.6),
-            layout="constrained",
-        )
+    with style.canvas((0.62 * len(columns) + 0.7) * wide + 3.0, (0.34 * len(rows) + 0.9) * len(lines) + 0.6) as figure:
         grid = figure.subplots(len(lines), wide, squeeze=False, sharey=True)
         for maps, axes in zip(lines, grid, strict=True):
             norm = _norm(maps)

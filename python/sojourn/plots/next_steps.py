@@ -34,11 +34,9 @@ def trade(found: Mapping[str, Mapping[str, tuple[Values, Values, Values]]], *, a
     """
     options = list(dict.fromkeys(name for each in found.values() for name in each))
     look = _looks(options)
-    with style.house_style():
-        figure = Figure(figsize=(8.6, 4.6), layout="constrained")
+    with style.canvas(8.6, 4.6) as figure:
         axis = figure.subplots()
-        axis.set_xlabel(across)
-        axis.set_ylabel(along)
+        axis.set(xlabel=across, ylabel=along)
         drawn = False
         for place, each in enumerate(found.values()):
             for option, (medians, tails, heights) in each.items():
@@ -80,8 +78,7 @@ def _panels(panels: Panels, draw: Any, *, rows: bool, across: str = "", log: boo
     size = (9.0, 0.6 + 2.1 * number) if rows else (1.2 + 3.5 * number, 4.0)
     series = list(dict.fromkeys(name for panel in panels.values() for group in panel.values() for name in group))
     look = _looks(series)
-    with style.house_style():
-        figure = Figure(figsize=size, layout="constrained")
+    with style.canvas(*size) as figure:
         axes = figure.subplots(number if rows else 1, 1 if rows else number, squeeze=False).ravel()
         if not series:
             say_no_data(axes[0])

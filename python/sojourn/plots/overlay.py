@@ -96,9 +96,8 @@ def overlay_grid(panels: Sequence[Panel], axis: Axis, *, title: str = "") -> Fig
     rows = list(dict.fromkeys(panel.row for panel in panels))
     columns = list(dict.fromkeys(panel.column for panel in panels))
     there = {(panel.row, panel.column): panel for panel in panels}
-    with style.house_style():
-        width, height = 2.15 * max(len(columns), 2) + 0.6, 1.85 * max(len(rows), 1) + 0.9
-        figure = Figure(figsize=(width, height), layout="constrained")
+    width, height = 2.15 * max(len(columns), 2) + 0.6, 1.85 * max(len(rows), 1) + 0.9
+    with style.canvas(width, height) as figure:
         if not panels:
             say_no_data(figure.subplots())
             return figure
@@ -141,8 +140,7 @@ def scatter_pairs(
     title
         Above the figure.
     """
-    with style.house_style():
-        figure = Figure(figsize=(3.3 * max(len(groups), 1) + 0.4, 3.8), layout="constrained")
+    with style.canvas(3.3 * max(len(groups), 1) + 0.4, 3.8) as figure:
         if not groups:
             say_no_data(figure.subplots())
             return figure
@@ -150,8 +148,7 @@ def scatter_pairs(
         for one, (name, pairs) in zip(axes, groups.items(), strict=True):
             _scatter(one, pairs, share if isinstance(share, float) else share[name])
             one.set_title(name, fontsize=10.5)
-            one.set_xlabel(f"Linux kernel ({units[name]})")
-            one.set_ylabel(f"simulator ({units[name]})")
+            one.set(xlabel=f"Linux kernel ({units[name]})", ylabel=f"simulator ({units[name]})")
         style.add_title(figure, title)
     return figure
 

@@ -31,8 +31,7 @@ def course_and_distribution(
     names
         Of the flows.
     """
-    with style.house_style():
-        figure = Figure(figsize=(9.0, 3.4), layout="constrained")
+    with style.canvas(9.0, 3.4) as figure:
         over_time, distribution = figure.subplots(1, 2, width_ratios=(2, 1))
         over_time.set(xlabel="time (s)", ylabel="round-trip time (ms)")
         distribution.set(xlabel="round-trip time (ms)", ylabel="share not above")

@@ -74,15 +74,13 @@ class Panel:
 
 def curves(panels: Sequence[Panel], *, title: str = "") -> Figure:
     """Draw lines with their intervals, panel beside panel."""
-    with style.house_style():
-        figure = Figure(figsize=(max(4.1 * len(panels), 5.5) + 1.6, 3.7), layout="constrained")
+    with style.canvas(max(4.1 * len(panels), 5.5) + 1.6, 3.7) as figure:
         axes = figure.subplots(1, max(len(panels), 1), squeeze=False)[0]
         schemes = list(dict.fromkeys(line.scheme for panel in panels for line in panel.lines))
         colours, markers = style.colours(schemes), style.markers(schemes)
         handles: dict[str, Line2D] = {}
         for axis, panel in zip(axes, panels, strict=False):
-            axis.set_xlabel(panel.x)
-            axis.set_ylabel(panel.y)
+            axis.set(xlabel=panel.x, ylabel=panel.y)
             if not any(line.points for line in panel.lines):
                 say_no_data(axis)
                 continue
@@ -120,11 +118,9 @@ def scatter(
         Words at the axes.
     """
     points = {label: (mean_interval(along), mean_interval(up)) for label, (along, up) in found.items() if along and up}
-    with style.house_style():
-        figure = Figure(figsize=(7.4, 4.1), layout="constrained")
+    with style.canvas(7.4, 4.1) as figure:
         axis = figure.subplots()
-        axis.set_xlabel(x)
-        axis.set_ylabel(y)
+        axis.set(xlabel=x, ylabel=y)
         schemes = list(dict.fromkeys(looks[label][0] for label in points))
         colours, markers = style.colours(schemes), style.markers(schemes)
         handles = []

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from io import BytesIO
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from matplotlib import rcParams
 from matplotlib.backends.backend_agg import FigureCanvasAgg
@@ -15,6 +16,9 @@ from PIL import Image, ImageChops
 from PIL.PngImagePlugin import PngInfo
 
 from sojourn.plots.style import house_style
+
+if TYPE_CHECKING:
+    from sojourn.store.folder import ResultFolder
 
 FORMATS = ("svg", "png")
 
@@ -27,6 +31,13 @@ PAGE_COLOURS, CHANGED_PIXELS, CHANGED_COLOUR = (16, 32, 64), 0.001, 32
 PAGE_WIDTH, PAGE_QUALITY = 1280, 55
 #: Most characters of a line of text in a figure, and most lines. More is cut out of their middle.
 MOST_CHARACTERS, MOST_LINES = 160, 24
+
+
+def write(folder: ResultFolder, figures: Mapping[str, Figure]) -> None:
+    """Write figures by their names into `figures/` of a folder of results, in every format."""
+    for name, figure in figures.items():
+        for form in FORMATS:
+            folder.write(f"figures/{name}.{form}", to_bytes(figure, form))
 
 
 def to_bytes(figure: Figure, file_format: str) -> bytes:

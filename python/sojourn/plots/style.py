@@ -48,6 +48,8 @@ WIDE_RATIO = 8.0
 #: Characters of a label that still go beside a plot.
 LONGEST_BESIDE = 24
 
+#: Two sides that are compared, and are no disciplines.
+SIDES = ("#0072B2", "#D55E00")
 INK = "#1b1f24"
 FAINT = "#8b949e"
 GRID = "#e3e6ea"
@@ -149,6 +151,13 @@ def house_style() -> Iterator[None]:
     """Draw in the house style; the caller's own settings are left as they were."""
     with mpl.rc_context(_RC):
         yield
+
+
+@contextmanager
+def canvas(width: float, height: float) -> Iterator[Figure]:
+    """Draw on a figure of a size in inches, in the house style; its parts make room for each other."""
+    with house_style():
+        yield Figure(figsize=(width, height), layout="constrained")
 
 
 def add_title(figure: Figure, title: str) -> None:

@@ -26,8 +26,7 @@ def rtt_and_goodput(series: Mapping[str, pl.DataFrame], *, title: str = "") -> F
     labels = list(series)
     colours, dashes = style.colours(labels), style.dashes(labels)
     look = {label: {"color": colours[label], "linestyle": dashes[label], "linewidth": 1.1} for label in labels}
-    with style.house_style():
-        figure = Figure(figsize=(8.6, 6.4), layout="constrained")
+    with style.canvas(8.6, 6.4) as figure:
         axes = figure.subplots(3, 1, sharex=True, height_ratios=[1.5, 1, 1])
         for label, frame in series.items():
             rtt = _rtt(frame)

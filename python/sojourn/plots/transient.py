@@ -25,7 +25,6 @@ def transient_lines(
     start_s: float = -5.0,
     end_s: float = 25.0,
     scale: Scale = "auto",
-    title: str = "",
 ) -> Figure:
     """Draw the latency over time.
 
@@ -38,12 +37,9 @@ def transient_lines(
     scale
         Of the latency. `"auto"` is logarithmic where the largest value is many times the smallest: the seed does not
         say which the paper has.
-    title
-        Above the figure.
     """
     labels, links = labels_of(data.values()), in_order(data, FALLING)
-    with style.house_style():
-        figure = Figure(figsize=(8.6, 2.5 * max(len(links), 1) + 0.7), layout="constrained")
+    with style.canvas(8.6, 2.5 * max(len(links), 1) + 0.7) as figure:
         if not labels:
             say_no_data(figure.subplots())
             return figure
@@ -55,7 +51,6 @@ def transient_lines(
         axes[-1].set_xlim(max(start_s, float(earliest)), end_s)
         axes[-1].set_xlabel("Time since the flows started (s)")
         figure.supylabel("Latency (round-trip time, ms)", fontsize=10.5)
-        style.add_title(figure, title)
         style.add_legend(figure, style.line_handles(labels))
     return figure
 

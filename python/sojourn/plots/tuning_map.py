@@ -15,24 +15,18 @@ from sojourn.plots import heat_maps, style
 _PANELS = (("target_ms", "target"), ("interval_ms", "interval"))
 
 
-def tuning_map(rows: Sequence[Mapping[str, Any]], *, title: str = "") -> Figure:
+def tuning_map(rows: Sequence[Mapping[str, Any]]) -> Figure:
     """Draw the best target and interval of each discipline, in ms; the range of those nearly as good below.
 
     Parameters
     ----------
     rows
         What `sojourn.tune.map.rows` returns.
-    title
-        Above the figure.
     """
     qdiscs = list(dict.fromkeys(row["qdisc"] for row in rows))
     rates = list(dict.fromkeys(row["rate"] for row in rows))
     rtts = sorted({row["rtt_ms"] for row in rows})
-    with style.house_style():
-        figure = Figure(
-            figsize=(0.86 * len(rates) * len(_PANELS) + 2.2, (0.56 * len(rtts) + 1.1) * len(qdiscs) + 0.5),
-            layout="constrained",
-        )
+    with style.canvas(0.86 * len(rates) * len(_PANELS) + 2.2, (0.56 * len(rtts) + 1.1) * len(qdiscs) + 0.5) as figure:
         grids = figure.subplots(len(qdiscs), len(_PANELS), squeeze=False)
         for column, (key, name) in enumerate(_PANELS):
             values = [row[key] for row in rows if row["filled"]] or [1.0]
@@ -41,7 +35,6 @@ def tuning_map(rows: Sequence[Mapping[str, Any]], *, title: str = "") -> Figure:
                 mine = {(row["rate"], row["rtt_ms"]): row for row in rows if row["qdisc"] == qdisc}
                 _panel(line[column], mine, rates, rtts, key, name, norm)
                 line[column].set_title(f"{qdisc}: best {name} (ms)", fontsize=10.5)
-        style.add_title(figure, title)
     return figure
 
 
@@ -68,5 +61,4 @@ def _panel(
             low, high = cell[f"{name}_from_ms"], cell[f"{name}_to_ms"]
             if low != high:
                 heat_maps.write(axis, x + 0.5, y + 0.25, f"{low:g}-{high:g}", 6.5, colour)
-    axis.set_xlabel("Rate (bit/s)")
-    axis.set_ylabel("Base RTT (ms)")
+    axis.set(xlabel="Rate (bit/s)", ylabel="Base RTT (ms)")

@@ -9,12 +9,10 @@ import numpy as np
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
-from sojourn.frame_library import pl
 from sojourn.plots import style
 from sojourn.plots.panels import say_no_data
-from sojourn.stats import cdf
 
-_FIRST, _SECOND, _NEITHER = "#0072B2", "#D55E00", style.FAINT
+_FIRST, _SECOND, _NEITHER = *style.SIDES, style.FAINT
 #: Panels in a row of a figure.
 _ACROSS = 4
 
@@ -62,8 +60,7 @@ def paired(panels: Sequence[Panel], kernels: tuple[str, str], *, title: str = ""
     """Draw the values of both kernels side by side, with a line from each run to the one with the same seed."""
     across = min(max(len(panels), 1), _ACROSS)
     down = -(-max(len(panels), 1) // across)
-    with style.house_style():
-        figure = Figure(figsize=(2.9 * across + 0.5, 3.1 * down + 0.5), layout="constrained")
+    with style.canvas(2.9 * across + 0.5, 3.1 * down + 0.5) as figure:
         axes = figure.subplots(down, across, squeeze=False).ravel()
         for axis, panel in zip(axes, panels, strict=False):
             pairs = [(a, b) for a, b in zip(panel.first, panel.second, strict=True) if a is not None and b is not None]
@@ -85,39 +82,6 @@ def paired(panels: Sequence[Panel], kernels: tuple[str, str], *, title: str = ""
     return figure
 
 
-def rtt(frames: tuple[pl.DataFrame, pl.DataFrame], names: tuple[str, str], *, title: str = "") -> Figure:
-    """Draw the cumulative distribution of all round-trip times of the measured window, a line for each side.
-
-    Parameters
-    ----------
-    frames
-        Of each side those of its runs, put together (`sojourn.store.frames.SERIES_SCHEMA`).
-    names
-        Of the sides.
-    title
-        Above the plot.
-    """
-    with style.house_style():
-        figure = Figure(figsize=(8.6, 4.6), layout="constrained")
-        axis = figure.subplots()
-        found: list[float] = []
-        for frame, name, colour in zip(frames, names, (_FIRST, _SECOND), strict=True):
-            samples = frame.filter((pl.col("metric") == "rtt_ms") & (pl.col("t_s") >= 0))["value"].drop_nulls()
-            found.extend(samples)
-            curve = cdf(samples)
-            axis.step(curve["value"], curve["fraction"], where="post", color=colour, label=name)
-        if found and min(found) > 0 and max(found) > style.WIDE_RATIO * min(found):
-            axis.set_xscale("log")
-            style.log_ticks(axis.xaxis)
-        axis.set_ylim(0, 1.005)
-        axis.set_xlabel("Round-trip time (ms)")
-        axis.set_ylabel("Share of probes not above")
-        axis.legend(loc="lower right")
-        if title:
-            axis.set_title(style.wrapped(title, 90))
-    return figure
-
-
 def along(commits: Sequence[Measured], middle: float, *, label: str, title: str = "") -> Figure:
     """Draw each commit's values in the order of the commits, and the line between good and bad.
 
@@ -133,8 +97,7 @@ def along(commits: Sequence[Measured], middle: float, *, label: str, title: str 
         Above the figure.
     """
     colours = {"good": _FIRST, "bad": _SECOND, None: _NEITHER}
-    with style.house_style():
-        figure = Figure(figsize=(max(5.0, 0.62 * len(commits) + 2.2), 4.2), layout="constrained")
+    with style.canvas(max(5.0, 0.62 * len(commits) + 2.2), 4.2) as figure:
         axis = figure.subplots()
         for place, one in enumerate(commits):
             axis.plot([place] * len(one.values), one.values, "o", color=colours[one.side], markersize=4.5, alpha=0.75)

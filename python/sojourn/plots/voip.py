@@ -31,7 +31,7 @@ from sojourn.plots.panels import (
 LINEAR_BELOW_MS = 1.0
 
 
-def voip_delay_cdf(data: Mapping[tuple[str, str], Mapping[str, Values]], *, title: str = "") -> Figure:
+def voip_delay_cdf(data: Mapping[tuple[str, str], Mapping[str, Values]]) -> Figure:
     """Draw the distribution of the induced one-way delay.
 
     Parameters
@@ -39,8 +39,6 @@ def voip_delay_cdf(data: Mapping[tuple[str, str], Mapping[str, Values]], *, titl
     data
         For each (link, cross traffic) the samples of each discipline, all runs put together, in ms: one-way delay less
         that of the empty path. Lost samples are `None` or NaN and are left out.
-    title
-        Above the figure.
 
     Notes
     -----
@@ -50,10 +48,7 @@ def voip_delay_cdf(data: Mapping[tuple[str, str], Mapping[str, Values]], *, titl
     labels = labels_of(data.values())
     links = in_order((link for link, _ in data), RISING)
     loads = in_order((load for _, load in data), LOADS)
-    with style.house_style():
-        figure = Figure(
-            figsize=(max(3.1 * len(links), 3.4) + 1.4, 2.75 * max(len(loads), 1) + 0.5), layout="constrained"
-        )
+    with style.canvas(max(3.1 * len(links), 3.4) + 1.4, 2.75 * max(len(loads), 1) + 0.5) as figure:
         if not labels:
             say_no_data(figure.subplots())
             return figure
@@ -66,7 +61,6 @@ def voip_delay_cdf(data: Mapping[tuple[str, str], Mapping[str, Values]], *, titl
             axis.set_title(link_title(link), fontsize=10.5)
             _delay_axis(axis, [finite(values) for load in loads for values in data.get((link, load), {}).values()])
         figure.supxlabel("Induced one-way delay (ms)", fontsize=10.5)
-        style.add_title(figure, title)
         style.add_legend(figure, style.line_handles(labels))
     return figure
 

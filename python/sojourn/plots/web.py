@@ -51,10 +51,7 @@ def page_fetch_bars(
     labels = labels_of(data.values())
     links = in_order([*(link for link, _ in data), *unloaded], RISING)
     loads = in_order((load for _, load in data), LOADS)
-    with style.house_style():
-        figure = Figure(
-            figsize=(max(3.3 * len(links), 3.6) + 0.4, 2.5 * max(len(loads), 1) + 1.1), layout="constrained"
-        )
+    with style.canvas(max(3.3 * len(links), 3.6) + 0.4, 2.5 * max(len(loads), 1) + 1.1) as figure:
         if not labels:
             say_no_data(figure.subplots())
             return figure

@@ -31,23 +31,19 @@ _MEAN_COLOUR = "#8b949e"
 MEAN = "mean"
 
 
-def ping_cdf(samples: Mapping[str, Mapping[str, Values]], *, title: str = "") -> Figure:
+def ping_cdf(samples: Mapping[str, Mapping[str, Values]]) -> Figure:
     """Draw the distribution of ping round-trip times.
 
     Parameters
     ----------
     samples
         For each scheme and class of stations, `"fast"` and `"slow"`, all round-trip times (ms).
-    title
-        Above the figure.
     """
     schemes = list(samples)
     colours = style.colours(schemes)
-    with style.house_style():
-        figure = Figure(figsize=(8.2, 4.3), layout="constrained")
+    with style.canvas(8.2, 4.3) as figure:
         axis = figure.subplots()
-        axis.set_xlabel("Ping round-trip time (ms)")
-        axis.set_ylabel("Share of pings not above")
+        axis.set(xlabel="Ping round-trip time (ms)", ylabel="Share of pings not above")
         handles: list[Line2D] = []
         for scheme in schemes:
             for name, values in samples[scheme].items():
@@ -66,24 +62,20 @@ def ping_cdf(samples: Mapping[str, Mapping[str, Values]], *, title: str = "") ->
         axis.set_xscale("log")
         style.log_ticks(axis.xaxis)
         axis.set_ylim(0, 1.01)
-        style.add_title(figure, title)
         style.add_legend(figure, handles)
     return figure
 
 
-def airtime_shares(shares: Mapping[str, Mapping[str, Values]], *, title: str = "") -> Figure:
+def airtime_shares(shares: Mapping[str, Mapping[str, Values]]) -> Figure:
     """Draw the shares of the airtime, stacked.
 
     Parameters
     ----------
     shares
         For each scheme and station its share in each run.
-    title
-        Above the figure.
     """
     stations = _stations(shares)
-    with style.house_style():
-        figure = Figure(figsize=(7.6, 4.1), layout="constrained")
+    with style.canvas(7.6, 4.1) as figure:
         axis = figure.subplots()
         axis.set_ylabel("Share of the airtime")
         if not stations:
@@ -113,25 +105,21 @@ def airtime_shares(shares: Mapping[str, Mapping[str, Values]], *, title: str = "
             axis.axhline(third, color=style.FAINT, linestyle=(0, (5, 3)), linewidth=1.0, zorder=1.5)
         _scheme_axis(axis, list(shares))
         axis.set_ylim(0, 1)
-        style.add_title(figure, title)
         # As in the stack, from the top.
         style.add_legend(figure, [Patch(color=colours[name], label=name) for name in reversed(stations)])
     return figure
 
 
-def throughput_bars(rates: Mapping[str, Mapping[str, Values]], *, title: str = "") -> Figure:
+def throughput_bars(rates: Mapping[str, Mapping[str, Values]]) -> Figure:
     """Draw the throughput of each station and the mean of them all.
 
     Parameters
     ----------
     rates
         For each scheme and station its throughput in each run (Mbit/s).
-    title
-        Above the figure.
     """
     stations = _stations(rates)
-    with style.house_style():
-        figure = Figure(figsize=(8.6, 4.1), layout="constrained")
+    with style.canvas(8.6, 4.1) as figure:
         axis = figure.subplots()
         axis.set_ylabel("TCP goodput (Mbit/s)")
         if not stations:
@@ -151,7 +139,6 @@ def throughput_bars(rates: Mapping[str, Mapping[str, Values]], *, title: str = "
                 axis.bar(at, one.mean, width=width * 0.92, color=colours[name], zorder=2)
                 whisker(axis, at, one)
         _scheme_axis(axis, list(rates))
-        style.add_title(figure, title)
         style.add_legend(figure, [Patch(color=colours[name], label=name) for name in bars])
     return figure
 

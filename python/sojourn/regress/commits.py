@@ -34,7 +34,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from sojourn import bounded
-from sojourn.errors import SojournError
+from sojourn.errors import SojournError, os_errors_as
 from sojourn.files import write_file
 from sojourn.kernel import assemble, cache, edits, make, source, tools
 from sojourn.kernel.build import ROOM_RATIO_UNPACKED
@@ -209,12 +209,9 @@ def held(work: Path) -> Iterator[None]:
     SojournError
         If it cannot be made, or another search goes on in it.
     """
-    try:
+    with os_errors_as(f"work is {str(work)!r}, which cannot be used"):
         work.mkdir(parents=True, exist_ok=True)
         lock = os.open(work, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-    except OSError as error:
-        message = f"work is {str(work)!r}, which cannot be used: {error.strerror or error}"
-        raise SojournError(message) from error
     try:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)

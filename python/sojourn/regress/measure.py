@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Protocol
+from collections.abc import Callable, Sequence
 
 from sojourn import backends, rounds, runner
 from sojourn.lazy import chained
@@ -11,31 +10,10 @@ from sojourn.scenario import Scenario
 from sojourn.store.run import Run
 from sojourn.store.run_store import RunStore
 
-
-class Measure(Protocol):
-    """Makes the runs of scenarios on a kernel, each `repeat` times with the next seeds."""
-
-    def __call__(self, kernel: str, scenarios: Sequence[Scenario], repeat: int, describe: str) -> list[list[Run]]:
-        """Return the runs of each scenario, in the order of their seeds.
-
-        Parameters
-        ----------
-        kernel
-            As `--kernel` takes it.
-        scenarios
-            Each with its first seed.
-        repeat
-            How many runs of each.
-        describe
-            Word before the progress bar.
-
-        Raises
-        ------
-        ParamError
-            If there is no such kernel, or a scenario is refused.
-        SojournError
-            If a run fails.
-        """
+#: Makes the runs of scenarios, each with its first seed, on a kernel, as `--kernel` takes it: of each scenario so many,
+#: with the next seeds, in their order. The last is the word before the progress bar. It raises as
+#: `sojourn.runner.run_all`, and `ParamError` if there is no such kernel.
+Measure = Callable[[str, Sequence[Scenario], int, str], list[list[Run]]]
 
 
 def runs_here(workers: int | None, store: RunStore | None) -> Measure:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Literal
 
-from sojourn.errors import ParamError
+from sojourn.errors import refused
 from sojourn.store.run import Run
 from sojourn.validate import metrics
 from sojourn.validate.judge import InMemory, finite
@@ -71,8 +71,7 @@ def check_name(name: str, *, cell: bool) -> None:
         If there is no quantity of this name.
     """
     if name not in known() and not name.startswith(_SHARE) and not cell:
-        message = f"metric is {name!r}, but must be one of {', '.join(known())}, or share_FLOW"
-        raise ParamError(message)
+        raise refused(name, "metric", f"must be one of {', '.join(known())}, or share_FLOW")
 
 
 def judged(run: Run) -> list[Metric]:
@@ -91,8 +90,7 @@ def chosen(names: list[str], run: Run) -> list[Metric]:
     there = {one.name: one for one in (*metrics.metrics_of(run.record), *_OTHERS)}
     for name in names:
         if name not in there:
-            message = f"metric is {name!r}, but must be one of the scenario's: {', '.join(there)}"
-            raise ParamError(message)
+            raise refused(name, "metric", f"must be one of the scenario's: {', '.join(there)}")
     return [there[name] for name in names]
 
 

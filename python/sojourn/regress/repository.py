@@ -17,7 +17,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from sojourn.errors import ParamError, SojournError
+from sojourn.errors import SojournError, os_errors_as, refused
 
 #: Git's own name of a commit.
 _SHA = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
@@ -60,13 +60,11 @@ class Origin:
             message = "git is missing, which a bisect needs: apt-get install git"
             raise SojournError(message)
         if not top.is_dir():
-            message = f"source is {str(top)!r}, but must be a folder with a git repository"
-            raise ParamError(message)
+            raise refused(str(top), "source", "must be a folder with a git repository")
         words = ("rev-parse", "--path-format=absolute", "--git-path", "objects", "--git-path", "shallow")
         done = _git(top, words, _reading())
         if done.returncode != 0:
-            message = f"source is {str(top)!r}, but must be a folder with a git repository: git says {_gist(done)!r}"
-            raise ParamError(message)
+            raise refused(str(top), "source", f"must be a folder with a git repository: git says {_gist(done)!r}")
         objects, shallow = (Path(line) for line in done.stdout.splitlines()[:2])
         return cls(top=top, objects=objects, shallow=shallow if shallow.is_file() else None)
 
@@ -86,11 +84,10 @@ class Origin:
             If it is no commit.
         """
         # Git would take the first for an option, and NUL ends a word.
-        refused = not name or name.startswith("-") or not name.isprintable()
-        found = "" if refused else self._rev_parse(f"{name}^{{commit}}")
+        unfit = not name or name.startswith("-") or not name.isprintable()
+        found = "" if unfit else self._rev_parse(f"{name}^{{commit}}")
         if not _SHA.fullmatch(found):
-            message = f"{field} is {name!r}, but must name a commit of {self.top}: a branch, a tag or a hash"
-            raise ParamError(message)
+            raise refused(name, field, f"must name a commit of {self.top}: a branch, a tag or a hash")
         return found
 
     def _rev_parse(self, words: str) -> str:
@@ -139,7 +136,7 @@ class Repository:
             If it cannot be made.
         """
         made = cls(top=top)
-        try:
+        with os_errors_as(f"{top} cannot be written"):
             top.mkdir(parents=True, exist_ok=True)
             if not (top / ".git").is_dir():
                 made.git("init", "--quiet", "--template=", ".")
@@ -157,9 +154,6 @@ class Repository:
                 (git / "shallow").unlink(missing_ok=True)
             else:
                 shutil.copyfile(origin.shallow, git / "shallow")
-        except OSError as error:
-            message = f"{top} cannot be written: {error.strerror or error}"
-            raise SojournError(message) from error
         return made
 
     def git(self, *words: str, check: bool = True) -> subprocess.CompletedProcess[str]:
@@ -266,7 +260,7 @@ def _working() -> dict[str, str]:
 
 
 def _git(top: Path, words: Sequence[str], environment: Mapping[str, str]) -> subprocess.CompletedProcess[str]:
-    try:
+    with os_errors_as(f"git cannot be started in {top}"):
         return subprocess.run(
             ["git", *words],
             cwd=top,
@@ -277,9 +271,6 @@ def _git(top: Path, words: Sequence[str], environment: Mapping[str, str]) -> sub
             errors="backslashreplace",
             check=False,
         )
-    except OSError as error:
-        message = f"git cannot be started in {top}: {error.strerror or error}"
-        raise SojournError(message) from error
 
 
 def printable(line: str) -> str:

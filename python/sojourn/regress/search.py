@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from sojourn import tables
-from sojourn.errors import ParamError, SojournError
+from sojourn.errors import ParamError, SojournError, refused
 from sojourn.regress import quantities, sides
 from sojourn.regress.commits import Builder, UnusableError
 from sojourn.regress.found import Commit, Found
@@ -73,8 +73,7 @@ def check_order(repository: Repository, request: Request) -> list[str]:
     """
     good, bad = request.names
     if request.good == request.bad:
-        message = f"bad is {bad!r}, but must name another commit than good, which is {good!r}"
-        raise ParamError(message)
+        raise refused(bad, "bad", f"must name another commit than good, which is {good!r}")
     if repository.is_ancestor(request.bad, request.good):
         message = (
             f"good is {good!r}, but must not come after bad, which is {bad!r}: a bisect finds the commit that made "

@@ -16,7 +16,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from sojourn.errors import ParamError
+from sojourn.errors import ParamError, refused
 from sojourn.record import ProbeRecord
 from sojourn.schema import or_null, required
 
@@ -141,8 +141,7 @@ def mos_cole_rosenbluth(delay_ms: float, loss: float, *, codec: str = "g711") ->
     elif codec == "g729a":
         impaired = 11.0 + 40.0 * math.log1p(10.0 * loss)
     else:
-        message = f"codec is {codec!r}, but must be g711 or g729a, the two this model has a fit for"
-        raise ParamError(message)
+        raise refused(codec, "codec", "must be g711 or g729a, the two this model has a fit for")
     return _opinion(94.2 - 0.024 * delay_ms - 0.11 * max(delay_ms - 177.3, 0.0) - impaired)
 
 
@@ -220,18 +219,15 @@ def _codec(codec: str | Codec) -> Codec:
             raise ParamError(message)
         return codec
     if codec not in CODECS:
-        message = f"codec is {codec!r}, but must be one of {', '.join(CODECS)}, or a Codec with factors of its own"
-        raise ParamError(message)
+        raise refused(codec, "codec", f"must be one of {', '.join(CODECS)}, or a Codec with factors of its own")
     return CODECS[codec]
 
 
 def _not_negative(field: str, value: float) -> None:
     if not (math.isfinite(value) and value >= 0.0):
-        message = f"{field} is {value!r}, but must be a number not below 0"
-        raise ParamError(message)
+        raise refused(value, field, "must be a number not below 0")
 
 
 def _fraction(field: str, value: float) -> None:
     if not 0.0 <= value <= 1.0:
-        message = f"{field} is {value!r}, but must be a fraction from 0 to 1"
-        raise ParamError(message)
+        raise refused(value, field, "must be a fraction from 0 to 1")

@@ -13,7 +13,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from sojourn.errors import ParamError
+from sojourn.errors import ParamError, refused
 from sojourn.stats.bootstrap import LEVEL, Interval, mean_interval
 
 
@@ -65,6 +65,5 @@ def upper_bound_of_none(trials: int, *, level: float = LEVEL) -> float:
         If there are no trials.
     """
     if trials < 1:
-        message = f"trials is {trials}, but must be at least 1"
-        raise ParamError(message)
+        raise refused(trials, "trials", "must be at least 1")
     return -math.expm1(math.log1p(-level) / trials)

@@ -33,7 +33,7 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
-from sojourn.errors import ParamError
+from sojourn.errors import ParamError, refused
 from sojourn.stats.bootstrap import FEWEST_TO_RESAMPLE, LEVEL, Interval
 
 Array = npt.NDArray[np.float64]
@@ -106,16 +106,13 @@ def course(runs: Sequence[Samples], *, start_s: float = -5.0, end_s: float = WIN
         message = "runs is empty, but a course needs at least one"
         raise ParamError(message)
     if not bin_s > 0:
-        message = f"bin_s is {bin_s!r}, but must be above 0"
-        raise ParamError(message)
+        raise refused(bin_s, "bin_s", "must be above 0")
     first, last = round(start_s / bin_s), round(end_s / bin_s)
     for field, value, number in (("start_s", start_s, first), ("end_s", end_s, last)):
         if not math.isclose(value, number * bin_s, abs_tol=1e-9):
-            message = f"{field} is {value!r}, but must be a multiple of bin_s, {bin_s!r}"
-            raise ParamError(message)
+            raise refused(value, field, f"must be a multiple of bin_s, {bin_s!r}")
     if last <= first:
-        message = f"end_s is {end_s!r}, but must be after start_s, {start_s!r}"
-        raise ParamError(message)
+        raise refused(end_s, "end_s", f"must be after start_s, {start_s!r}")
     rows = [_binned(samples, first=first, bins=last - first, bin_s=bin_s) for samples in runs]
     middles: Array = (np.arange(first, last, dtype=np.float64) + 0.5) * bin_s
     return Course(t_s=middles, runs_ms=np.vstack(rows))
@@ -158,8 +155,7 @@ def measure_transient(
     mean = found.mean_ms
     for field, value, where in (("window_s", window_s, early), ("steady_s", steady_s, late)):
         if not np.isfinite(mean[where]).any():
-            message = f"{field} is {value!r}, but must be a time that some run has samples in"
-            raise ParamError(message)
+            raise refused(value, field, "must be a time that some run has samples in")
 
     weights = np.ones((1, n))
     if n >= FEWEST_TO_RESAMPLE:
@@ -185,36 +181,6 @@ def measure_transient(
     )
 
 
-def settling_time(
-    t_s: Array,
-    smoothed_ms: Array,
-    steady_ms: float,
-    *,
-    side: Side = "above",
-    margin: float = MARGIN,
-    least_margin_ms: float = LEAST_MARGIN_MS,
-    hold_s: float = HOLD_S,
-) -> float:
-    """Return the first time from 0 on from which the latency stays settled for `hold_s`; infinite if there is none.
-
-    Parameters
-    ----------
-    t_s, smoothed_ms
-        The course, in bins of equal length; a gap counts as not settled.
-    steady_ms
-        The level.
-    side
-        `"above"`: settled is what is not more than the margin above the level. `"both"`: nor below it.
-    margin, least_margin_ms
-        The margin is the larger of `margin * steady_ms` and `least_margin_ms`.
-    hold_s
-        How long it must stay; this time must be part of the course.
-    """
-    level = np.array([steady_ms], dtype=np.float64)
-    found = _settling_times(t_s, smoothed_ms[np.newaxis], level, side, margin, least_margin_ms, hold_s)
-    return float(found[0])
-
-
 def smooth(values: Array, width: int) -> Array:
     """Return the centred moving mean of so many values (made odd), of a row or of each row of several.
 
@@ -235,20 +201,29 @@ def _moving_sum(rows: Array, half: int) -> Array:
     return total
 
 
-def _settling_times(
-    t_s: Array, rows: Array, levels: Array, side: Side, margin: float, least_margin_ms: float, hold_s: float
-) -> Array:
-    """Return the settling time of each row, whose steady level is the level of the same place."""
+def settling_times(t_s: Array, rows: Array, levels: Array, side: Side = "above") -> Array:
+    """Return for each row the first time from 0 on from which it stays settled for `HOLD_S`; infinite if there is none.
+
+    Parameters
+    ----------
+    t_s, rows
+        Smoothed courses, in bins of equal length; a gap counts as not settled. `HOLD_S` must be part of them.
+    levels
+        The steady level of each row.
+    side
+        `"above"`: settled is what is not more than the margin (`MARGIN`, `LEAST_MARGIN_MS`) above the level. `"both"`:
+        nor below it.
+    """
     after = t_s > 0
     times, values = t_s[after], rows[:, after]
-    room = np.maximum(margin * levels, least_margin_ms)[:, np.newaxis]
+    room = np.maximum(MARGIN * levels, LEAST_MARGIN_MS)[:, np.newaxis]
     level = levels[:, np.newaxis]
     with np.errstate(invalid="ignore"):
         settled = values <= level + room
         if side == "both":
             settled &= values >= level - room
-    width = float(t_s[1] - t_s[0]) if len(t_s) > 1 else hold_s
-    bins = max(math.ceil(hold_s / width - 1e-9), 1)
+    width = float(t_s[1] - t_s[0]) if len(t_s) > 1 else HOLD_S
+    bins = max(math.ceil(HOLD_S / width - 1e-9), 1)
     if values.shape[1] < bins:
         return np.full(len(rows), np.inf)
     count = np.concatenate([np.zeros((len(rows), 1), dtype=np.int64), np.cumsum(settled, axis=1)], axis=1)
@@ -308,7 +283,7 @@ def _numbers(t: Array, means: Array, early: Mask, late: Mask, side: Side) -> Arr
             levels,
             np.nanmax(first, axis=1),
             t[early][highest],
-            _settling_times(t, smoothed, levels, side, MARGIN, LEAST_MARGIN_MS, HOLD_S),
+            settling_times(t, smoothed, levels, side),
             np.nansum(above, axis=1) * width,
         )
     )

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from importlib.resources import files
 
 from sojourn import schema
-from sojourn.errors import ParamError
+from sojourn.errors import refused
 from sojourn.study.worlds import World
 
 
@@ -102,13 +102,11 @@ class Paper:
         """Raise `ParamError` if the back end cannot run the paper, or one of the parts that are asked for."""
         there = self.parts_on(backend)
         if not there:
-            message = f"backend is {backend!r}, but {self.name} needs sim: {self.kernel_lacks}"
-            raise ParamError(message)
+            raise refused(backend, "backend", f"{self.name} needs sim: {self.kernel_lacks}")
         for part in parts or ():
             if part not in there:
                 known = ", ".join(there)
-                message = f"only is {part!r}, but on the {backend} back end must be one of {known}: {self.kernel_lacks}"
-                raise ParamError(message)
+                raise refused(part, "only", f"on the {backend} back end must be one of {known}: {self.kernel_lacks}")
 
     def tcp_on(self, backend: str, tcp: str | None) -> str:
         """Return whose loss recovery flows have on a back end, if a variant is asked for or not; it is not checked.
@@ -121,8 +119,7 @@ class Paper:
         if tcp is None:
             return self.tcp.get(backend, "linux-6.1")
         if not self.tcp:
-            message = f"tcp is {tcp!r}, but {self.name} has no kernel of a paper to be like: leave it out"
-            raise ParamError(message)
+            raise refused(tcp, "tcp", f"{self.name} has no kernel of a paper to be like: leave it out")
         return tcp
 
     def describe(self, claims: int) -> str:

@@ -23,7 +23,7 @@ from msgspec import Struct
 
 from sojourn import rounds, runner
 from sojourn.backends import SIMULATOR, Backend
-from sojourn.errors import ParamError
+from sojourn.errors import refused
 from sojourn.lazy import chained, mapped
 from sojourn.progress import progress_bar
 from sojourn.scenario import Scenario
@@ -237,6 +237,5 @@ def runnable(cells: Sequence[Cell], lacks: Callable[[Cell], Sequence[str]], part
     ready = [cell for cell in cells if not lacks(cell)]
     if not ready:
         most = missing(cells, lacks)[0].rstrip(".")
-        message = f"only is {','.join(parts)!r}, but nothing of it can be run yet: {most}"
-        raise ParamError(message)
+        raise refused(",".join(parts), "only", f"nothing of it can be run yet: {most}")
     return ready

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from statistics import fmean
 from typing import Literal
 
-from sojourn.errors import ParamError
+from sojourn.errors import refused
 from sojourn.record import FlowRecord, Record
 from sojourn.schema import or_null, required
 from sojourn.stats.mos import mos_of_stream
@@ -202,12 +202,10 @@ def quantity(text: str, where: str) -> tuple[Quantity, tuple[str, ...]]:
     name, *arguments = text.split() or [""]
     known = QUANTITIES.get(name)
     if known is None:
-        message = f"{where} is {text!r}, but must be one of {', '.join(QUANTITIES)}"
-        raise ParamError(message)
+        raise refused(text, where, f"must be one of {', '.join(QUANTITIES)}")
     if len(arguments) != bool(known.argument) or "{" in text:
         rule = f"must be followed by {known.argument}" if known.argument else "stands alone"
-        message = f"{where} is {text!r}, but {name} {rule}"
-        raise ParamError(message)
+        raise refused(text, where, f"{name} {rule}")
     return known, tuple(arguments)
 
 

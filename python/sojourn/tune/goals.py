@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from sojourn.errors import ParamError
+from sojourn.errors import ParamError, refused
 
 #: Values of a metric, one for each RTT.
 Values = Sequence[float]
@@ -128,16 +128,13 @@ def read_goal(text: str) -> Goal:
     """
     match = _GOAL.fullmatch(text)
     if match is None:
-        message = f"goal is {text!r}, but must be METRIC>=BOUND or METRIC<=BOUND, such as utilisation>=0.9"
-        raise ParamError(message)
+        raise refused(text, "goal", "must be METRIC>=BOUND or METRIC<=BOUND, such as utilisation>=0.9")
     name, bound = match["name"], match["bound"]
     if name not in METRICS:
-        message = f"goal is {text!r}, but its metric must be one of {', '.join(METRICS)}"
-        raise ParamError(message)
+        raise refused(text, "goal", f"its metric must be one of {', '.join(METRICS)}")
     sign = ">=" if METRICS[name].better == "higher" else "<="
     if match["sign"] != sign:
-        message = f"goal is {text!r}, but {name} is better {METRICS[name].better}, so its goal must say {sign}"
-        raise ParamError(message)
+        raise refused(text, "goal", f"{name} is better {METRICS[name].better}, so its goal must say {sign}")
     return Goal(metric=name, bound=bound if bound in REFERENCES else _bound(text, name, bound), text=text.strip())
 
 
@@ -154,8 +151,7 @@ def _bound(text: str, name: str, bound: str) -> float:
         if share is not None and 0 < share <= 1:
             return share
         rule = "a share above 0 and at most 1, or a percentage"
-    message = f"goal is {text!r}, but the bound of {name} must be {rule}, or one of {', '.join(REFERENCES)}"
-    raise ParamError(message)
+    raise refused(text, "goal", f"the bound of {name} must be {rule}, or one of {', '.join(REFERENCES)}")
 
 
 def read_objectives(names: Sequence[str]) -> tuple[str, ...]:
@@ -170,8 +166,7 @@ def read_objectives(names: Sequence[str]) -> tuple[str, ...]:
     for name in (part.strip() for text in names for part in text.split(",")):
         if name not in OBJECTIVES:
             better = "; of that much is good: make it a goal" if name in METRICS else ""
-            message = f"minimise is {name!r}, but must be one of {', '.join(OBJECTIVES)}{better}"
-            raise ParamError(message)
+            raise refused(name, "minimise", f"must be one of {', '.join(OBJECTIVES)}{better}")
         if name in found:
             message = f"minimise is {name!r} twice, but each metric must be named once"
             raise ParamError(message)

@@ -6,7 +6,7 @@ import json
 import math
 from dataclasses import dataclass
 
-from sojourn.errors import ParamError
+from sojourn.errors import ParamError, refused
 from sojourn.scenario import Direction, Scenario
 from sojourn.units import bits_per_s, seconds
 
@@ -96,8 +96,7 @@ def read_link(
     rate = bits_per_s(plain["up"] if direction == "up" else plain["down"])
     packets = max(FEWEST_PACKETS, math.ceil(rate * high / 8e3 / 1500)) if limit is None else limit
     if packets < 1:
-        message = f"limit is {packets}, but must be at least 1 packet"
-        raise ParamError(message)
+        raise refused(packets, "limit", "must be at least 1 packet")
     if duration is None:
         files = FILES_A_RUN * (2 * FILE_BYTES * 8 / rate + FILE_GAP_S)
         length = 10.0 * math.ceil(max(files, RTTS_A_RUN * high / 1e3) / 10)
@@ -114,8 +113,7 @@ def time_text(ms: float) -> str:
 def _range_ms(text: str) -> tuple[float, float]:
     first, dots, second = text.partition("..")
     if dots and not (first.strip() and second.strip()):
-        message = f"rtt is {text!r}, but a range has a time on both sides of its dots, such as 50ms..550ms"
-        raise ParamError(message)
+        raise refused(text, "rtt", "a range has a time on both sides of its dots, such as 50ms..550ms")
     low = _time_ms(first)
     high = _time_ms(second) if dots else low
     if low > high:
@@ -127,8 +125,7 @@ def _range_ms(text: str) -> tuple[float, float]:
 def _time_ms(text: str) -> float:
     found = round(seconds(_checked(rtt=text.strip())["rtt"]) * 1e3, 6)
     if found < 0.1:
-        message = f"rtt is {text.strip()!r}, but must be at least 0.1ms to be tuned for"
-        raise ParamError(message)
+        raise refused(text.strip(), "rtt", "must be at least 0.1ms to be tuned for")
     return found
 
 
@@ -136,11 +133,9 @@ def _points(request: int | None, rtt: str, low: float, high: float) -> int:
     if request is None:
         return 1 if low == high else DEFAULT_POINTS
     if not 1 <= request <= MOST_POINTS:
-        message = f"rtts is {request}, but must be from 1 to {MOST_POINTS}"
-        raise ParamError(message)
+        raise refused(request, "rtts", f"must be from 1 to {MOST_POINTS}")
     if (request == 1) != (low == high):
-        message = f"rtts is {request}, but rtt is {rtt!r}: one RTT has one point, and a range at least two"
-        raise ParamError(message)
+        raise refused(request, "rtts", f"rtt is {rtt!r}: one RTT has one point, and a range at least two")
     return request
 
 

@@ -6,7 +6,7 @@ import dataclasses
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from sojourn.errors import ParamError
+from sojourn.errors import refused
 from sojourn.scenario import Direction, Download, Flow, Scenario, Tcp
 from sojourn.tune.link import FILE_BYTES, FILE_GAP_S, Link
 
@@ -84,8 +84,7 @@ def named(name: str) -> Load:
         If there is none of that name.
     """
     if name not in LOADS:
-        message = f"load is {name!r}, but must be one of {', '.join(LOADS)}"
-        raise ParamError(message)
+        raise refused(name, "load", f"must be one of {', '.join(LOADS)}")
     return LOADS[name]
 
 

@@ -10,15 +10,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
+from itertools import product
 from statistics import fmean
 
-from sojourn.backends import Backend
-from sojourn.errors import ParamError
+from sojourn.errors import refused
 from sojourn.stats import mean_interval
-from sojourn.tune import loads
 from sojourn.tune.bench import Bench, Scored, Seeds, Tick
 from sojourn.tune.link import Link, read_link
-from sojourn.tune.measure import Journal
 from sojourn.tune.rule import rule
 from sojourn.tune.space import Setting, Space, space
 
@@ -52,20 +51,11 @@ Row = dict[str, str | float | bool | None]
 
 
 def draw_map(
-    *,
-    qdiscs: Sequence[str],
-    rates: Sequence[str],
-    rtts_ms: Sequence[float],
-    load: str,
-    cc: str,
-    seed: int,
-    backend: Backend,
-    journal: Journal,
-    workers: int | None,
-    dask: str | None,
-    tick: Tick,
+    bench: Bench, *, qdiscs: Sequence[str], rates: Sequence[str], rtts_ms: Sequence[float], seed: int, tick: Tick
 ) -> list[Row]:
     """Return the rows of `map.csv` and `map.json`: a cell each, discipline by discipline, rate by rate.
+
+    What the bench is besides its link is that of all cells.
 
     Raises
     ------
@@ -76,21 +66,9 @@ def draw_map(
     """
     seeds = seeds_of(seed)
     rows = []
-    for qdisc in qdiscs:
-        for rate in rates:
-            for rtt in rtts_ms:
-                link = link_of(rate, rtt)
-                bench = Bench(
-                    link=link,
-                    load=loads.named(load),
-                    direction="up",
-                    backend=backend,
-                    journal=journal,
-                    cc=cc,
-                    workers=workers,
-                    dask=dask,
-                )
-                rows.append(_row(bench, space(qdisc, link, "up", (), backend.name), rate, seeds, tick))
+    for qdisc, rate, rtt in product(qdiscs, rates, rtts_ms):
+        here = replace(bench, link=link_of(rate, rtt))
+        rows.append(_row(here, space(qdisc, here.link, "up", (), bench.backend.name), rate, seeds, tick))
     return rows
 
 
@@ -122,8 +100,7 @@ def read_axes(rates: str | None, rtts: str | None) -> tuple[tuple[str, ...], tup
         )
     for name, text, values in (("map-rates", rates, spelled), ("map-rtts", rtts, found_rtts)):
         if len(set(values)) != len(values):
-            message = f"{name} is {text!r}, but each value must be there once"
-            raise ParamError(message)
+            raise refused(text, name, "each value must be there once")
     return tuple(spelled), found_rtts
 
 

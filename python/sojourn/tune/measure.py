@@ -10,7 +10,7 @@ from typing import NoReturn
 from msgspec import Struct
 
 from sojourn import bounded, schema
-from sojourn.errors import SojournError
+from sojourn.errors import SojournError, os_errors_as
 from sojourn.record import Record
 from sojourn.scenario import Direction
 from sojourn.schema import Number, Text, or_null, required
@@ -125,11 +125,8 @@ class Journal:
         if self._file is None:
             return
         line = json.dumps({"run": run_id, "measures": found}) + "\n"
-        try:
+        with os_errors_as(f"{self._path} cannot be written"):
             os.write(self._file, line.encode())
-        except OSError as error:
-            message = f"{self._path} cannot be written: {error.strerror or error}"
-            raise SojournError(message) from error
 
     def close(self) -> None:
         """Close the file."""

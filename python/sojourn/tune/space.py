@@ -33,7 +33,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from sojourn.disciplines import MODELLED, defaults, number, times_of_preset
-from sojourn.errors import ParamError
+from sojourn.errors import ParamError, refused
 from sojourn.scenario import Direction
 from sojourn.tune.link import FRAME_BYTES, Link, time_text
 
@@ -166,8 +166,7 @@ def space(qdisc: str, link: Link, direction: Direction, request: Sequence[str] =
         If the discipline or a parameter is unknown, a range is empty, or nothing is left to search.
     """
     if qdisc not in QDISCS:
-        message = f"qdisc is {qdisc!r}, but must be one of {', '.join(QDISCS)} to be tuned"
-        raise ParamError(message)
+        raise refused(qdisc, "qdisc", f"must be one of {', '.join(QDISCS)} to be tuned")
     if qdisc not in MODELLED and backend == "sim":
         message = f"qdisc is {qdisc!r}, which the simulator does not have: give --backend linux"
         raise ParamError(message)
@@ -177,11 +176,9 @@ def space(qdisc: str, link: Link, direction: Direction, request: Sequence[str] =
     for text in request:
         name, equals, value = text.partition("=")
         if not equals or name not in knobs:
-            message = f"param is {text!r}, but must be NAME=LOW..HIGH or NAME=VALUE with NAME one of {', '.join(knobs)}"
-            raise ParamError(message)
+            raise refused(text, "param", f"must be NAME=LOW..HIGH or NAME=VALUE with NAME one of {', '.join(knobs)}")
         if name in names:
-            message = f"param is {text!r}, but {name} was given already"
-            raise ParamError(message)
+            raise refused(text, "param", f"{name} was given already")
         names.add(name)
         knob = knobs[name]
         first, dots, second = value.partition("..")
@@ -250,8 +247,7 @@ def _number(text: str, knob: Knob, whole: str) -> float:
     value = number(text.strip())
     if value is None or (text.strip().endswith("s") and knob.unit != "ms") or value <= 0:
         kind = "a time above 0, such as 20ms" if knob.unit == "ms" else "a number above 0"
-        message = f"param is {whole!r}, but a value of {knob.name} must be {kind}"
-        raise ParamError(message)
+        raise refused(whole, "param", f"a value of {knob.name} must be {kind}")
     return float(round(value)) if knob.whole else value
 
 

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from sojourn import _native
-from sojourn.errors import ParamError
+from sojourn.errors import ParamError, refused
 from sojourn.kernel.cache import version_key
 from sojourn.scenario import Scenario, Tcp
 
@@ -83,11 +83,9 @@ def named_disciplines(texts: Sequence[str]) -> tuple[Discipline, ...]:
             message = f"qdisc is {text!r} twice, but each discipline must be named once"
             raise ParamError(message)
         if _VARIANT in text.split():
-            message = f"qdisc is {text!r}, but the kernel has no variant but its own: leave the word away"
-            raise ParamError(message)
+            raise refused(text, "qdisc", "the kernel has no variant but its own: leave the word away")
         if text.startswith(_PRESETS) and text.endswith(_OF_NS2):
-            message = f"qdisc is {text!r}, but the kernel has no variant ns2: leave {_OF_NS2} away"
-            raise ParamError(message)
+            raise refused(text, "qdisc", f"the kernel has no variant ns2: leave {_OF_NS2} away")
     return tuple(_one(text) for text in texts)
 
 

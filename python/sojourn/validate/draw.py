@@ -38,7 +38,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from sojourn.errors import ParamError
+from sojourn.errors import refused
 from sojourn.experiments import rrul
 from sojourn.scenario import Direction, Flow, Scenario, Tcp
 from sojourn.store.cell import link_name
@@ -95,8 +95,7 @@ class Population:
         for name in names:
             if name not in {*self.kinds, *self.controls}:
                 known = ", ".join((*self.kinds, *self.controls))
-                message = f"only is {name!r}, but must be one or several of {known}, separated by commas"
-                raise ParamError(message)
+                raise refused(name, "only", f"must be one or several of {known}, separated by commas")
         return replace(
             self,
             kinds=tuple(kind for kind in self.kinds if kind in names) or self.kinds,

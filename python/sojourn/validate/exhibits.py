@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 import numpy.typing as npt
 from matplotlib.figure import Figure
 
 from sojourn.plots.overlay import Axis, Panel, overlay_grid, scatter_pairs
-from sojourn.plots.save import FORMATS, to_bytes
 from sojourn.schema import required
 from sojourn.stats import course
 from sojourn.stats import transient as transients
@@ -28,33 +27,17 @@ _IN_A_ROW = 4
 _LEAD_S = -2.0
 
 
-@dataclass(frozen=True, kw_only=True)
-class Drawn:
-    """A figure, ready to be written.
-
-    Attributes
-    ----------
-    name
-        Of its files.
-    files
-        Its bytes, by format.
-    """
-
-    name: str
-    files: dict[str, bytes]
-
-
-def grid_figures(ran: Sequence[Both], experiment: str) -> list[Drawn]:
-    """Return the overlays of a grid, as far as its runs have what they show."""
-    found = []
+def grid_figures(ran: Sequence[Both], experiment: str) -> dict[str, Figure]:
+    """Return the overlays of a grid by name, as far as its runs have what they show."""
+    found = {}
     for name, title, axis, panel in _FIGURES:
         panels = [panel(both) for both in ran]
         if any(len(x) for one in panels for x, _ in one.lines.values()):
-            found.append(_drawn(name, overlay_grid(panels, axis, title=f"{experiment}: {title}")))
+            found[name] = overlay_grid(panels, axis, title=f"{experiment}: {title}")
     return found
 
 
-def cells_figure(ran: Sequence[Both], name: str, *, drawn: bool) -> list[Drawn]:
+def cells_figure(ran: Sequence[Both], name: str, *, drawn: bool) -> Figure:
     """Return the overlay of the pings of cells; drawn ones stand in order, four in a row."""
     panels: list[Panel] = []
     for place, both in enumerate(ran):
@@ -64,10 +47,10 @@ def cells_figure(ran: Sequence[Both], name: str, *, drawn: bool) -> list[Drawn]:
             panel = replace(panel, row=f"from {both.cell.name}" if column == 0 else panels[-1].row, column=f"+{column}")
         panels.append(panel)
     axis = Axis(x="round-trip time (ms)", y=_SHARE, steps=True, wide_x=True, y_end=1.02, note_low=drawn)
-    return [_drawn("rtt_cdf", overlay_grid(panels, axis, title=f"{name}: round-trip times of all pings and runs"))]
+    return overlay_grid(panels, axis, title=f"{name}: round-trip times of all pings and runs")
 
 
-def scatter_figure(rows: Sequence[Row], title: str, share: float | Mapping[str, float] = 0.1) -> Drawn:
+def scatter_figure(rows: Sequence[Row], title: str, share: float | Mapping[str, float] = 0.1) -> Figure:
     """Return the figure of many scenarios: the judged metrics, the simulator's means over the kernel's.
 
     `share` is as `sojourn.plots.overlay.scatter_pairs` takes it.
@@ -79,11 +62,7 @@ def scatter_figure(rows: Sequence[Row], title: str, share: float | Mapping[str, 
             pair = (row.kernel.interval.value, row.sim.interval.value)
             groups.setdefault(row.metric.title, []).append(pair)
             units[row.metric.title] = row.metric.unit
-    return _drawn("scatter", scatter_pairs(groups, units, share=share, title=title))
-
-
-def _drawn(name: str, figure: Figure) -> Drawn:
-    return Drawn(name=name, files={form: to_bytes(figure, form) for form in FORMATS})
+    return scatter_pairs(groups, units, share=share, title=title)
 
 
 def _panel(both: Both, line: Callable[[Sequence[Run]], Line], note: str = "") -> Panel:
@@ -178,30 +157,27 @@ def _beginning(runs: Sequence[Run]) -> Line:
     return found.t_s[there], mean[there]
 
 
-def _time_to_settle(both: Both) -> Panel:
-    return _panel(both, _beginning)
-
-
 _SHARE = "share not above"
+
+
+def _shares(x: str) -> Axis:
+    return Axis(x=x, y=_SHARE, steps=True, wide_x=True, y_end=1.02)
+
+
 _FIGURES: tuple[tuple[str, str, Axis, Callable[[Both], Panel]], ...] = (
     (
         "rtt_cdf",
         "round-trip times of all probes and runs",
-        Axis(x="round-trip time (ms)", y=_SHARE, steps=True, wide_x=True, y_end=1.02),
+        _shares("round-trip time (ms)"),
         lambda both: _panel(both, _rtts),
     ),
     (
         "voice_cdf",
         "one-way delay of voice, means of 200 ms",
-        Axis(x="delay (ms)", y=_SHARE, steps=True, wide_x=True, y_end=1.02),
+        _shares("delay (ms)"),
         lambda both: _panel(both, _voice),
     ),
-    (
-        "page_cdf",
-        "page fetch times",
-        Axis(x="page fetch time (s)", y=_SHARE, steps=True, wide_x=True, y_end=1.02),
-        lambda both: _panel(both, _pages),
-    ),
+    ("page_cdf", "page fetch times", _shares("page fetch time (s)"), lambda both: _panel(both, _pages)),
     (
         "cwnd",
         "congestion window of the first flow, first seed",
@@ -218,6 +194,6 @@ _FIGURES: tuple[tuple[str, str, Axis, Callable[[Both], Panel]], ...] = (
         "settle",
         "latency while the flows start, mean of the runs",
         Axis(x="time since the flows started (s)", y="round-trip time (ms)", wide_y=True, from_zero=False),
-        _time_to_settle,
+        lambda both: _panel(both, _beginning),
     ),
 )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from sojourn import tables
 from sojourn.validate.entry import Entry
@@ -10,6 +11,9 @@ from sojourn.validate.execute import KERNEL, SIM
 from sojourn.validate.flusher import GOODPUT, METRICS, RTT
 from sojourn.validate.judge import Row
 from sojourn.validate.part import Part
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 _RULES = """\
 Means over the seeds of a cell. Mean RTT: of all synthetic packet pairs of the first flow between captures at client and
@@ -87,9 +91,9 @@ def page(part: Part, command: str, figure: str) -> str:
     return "\n\n".join(blocks) + "\n"
 
 
-def figure(rows: Sequence[Row]) -> dict[str, bytes]:
-    """Return the figure's files by format: the simulator's means over the kernel's."""
+def figure(rows: Sequence[Row]) -> Figure:
+    """Return the figure: the simulator's means over the kernel's."""
     from sojourn.validate.exhibits import scatter_figure
 
     shares = {metric.title: share for metric, share in zip(METRICS, (RTT, GOODPUT), strict=False)}
-    return scatter_figure(rows, "means of each cell; shaded: the bar", shares).files
+    return scatter_figure(rows, "means of each cell; shaded: the bar", shares)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from sojourn import api
-from sojourn.errors import ParamError
+from sojourn.errors import refused
 from sojourn.scenario import Scenario
 from sojourn.store.cell import link_name
 from sojourn.units import bits_per_s
@@ -74,13 +74,11 @@ def read_links(text: str) -> tuple[Link, ...]:
     for part in text.split(","):
         match = _LINK.fullmatch(part.strip().lower())
         if match is None or not all(bits_per_s(_with_unit(rate)) for rate in match.groups()):
-            message = f"links is {text!r}, but must be rates above 0 down/up, such as 100/100,10/10,10/1 (Mbit/s)"
-            raise ParamError(message)
+            raise refused(text, "links", "must be rates above 0 down/up, such as 100/100,10/10,10/1 (Mbit/s)")
         down, up = (_with_unit(rate) for rate in match.groups())
         link = Link(down=down, up=up)
         if link in found:
-            message = f"links is {text!r}, but each link must be named once, and {link.name} is there twice"
-            raise ParamError(message)
+            raise refused(text, "links", f"each link must be named once, and {link.name} is there twice")
         found.append(link)
     return tuple(found)
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from sojourn.bounds import check_repeat
-from sojourn.errors import ParamError
+from sojourn.errors import ParamError, refused
 from sojourn.experiments import BUILT_IN, find
 from sojourn.schema import required
 from sojourn.store.cell import link_words
@@ -26,7 +26,7 @@ from sojourn.validate.populations import POPULATIONS
 from sojourn.validate.ranks import ranks_of
 
 if TYPE_CHECKING:
-    from sojourn.validate.exhibits import Drawn
+    from matplotlib.figure import Figure
 
 RANDOM, ALL = draw.RANDOM.name, "all"
 #: All validations of cells.
@@ -142,31 +142,20 @@ def whole(request: Request) -> tuple[Request, ...]:
     """
     for name, value in request.options.items():
         if value is not None and name != "duration":
-            message = f"{name.replace('_', '-')} is {value!r}, but the experiments of {ALL} set it themselves"
-            raise ParamError(message)
+            raise refused(value, f"{name.replace('_', '-')}", f"the experiments of {ALL} set it themselves")
     if request.experiment == WIFI:
         return tuple(replace(request, experiment=name, count=_count_of(request, name)) for name in wifi_sets.SETS)
     grids = tuple(
-        Request(
+        replace(
+            request,
             experiment=experiment,
-            links=request.links,
-            qdiscs=request.qdiscs,
             options={"cc": cc, "duration": request.options.get("duration")},
-            seed=request.seed,
-            repeats=request.repeats,
-            real=request.real,
-            kernel=request.kernel,
+            count=None,
+            only=(),
         )
         for experiment, cc in WHOLE
     )
-    drawn = Request(
-        experiment=RANDOM,
-        seed=request.seed,
-        count=request.count,
-        repeats=request.repeats,
-        real=request.real,
-        kernel=request.kernel,
-    )
+    drawn = replace(request, experiment=RANDOM, links=None, qdiscs=None, options={}, only=())
     return (*grids, drawn)
 
 
@@ -187,8 +176,7 @@ def cells_of(request: Request) -> tuple[PlannedCell, ...]:
     if request.experiment in POPULATIONS:
         return _drawn_cells(request)
     if request.only:
-        message = f"only is {','.join(request.only)!r}, but {request.experiment} has no parts: leave it out"
-        raise ParamError(message)
+        raise refused(",".join(request.only), "only", f"{request.experiment} has no parts: leave it out")
     if request.experiment in _SETS:
         return _cells_of_a_set(request)
     if request.count is not None:
@@ -199,8 +187,7 @@ def cells_of(request: Request) -> tuple[PlannedCell, ...]:
         raise ParamError(message)
     if request.experiment not in BUILT_IN and not request.experiment.endswith(".toml"):
         known = ", ".join((*BUILT_IN, *POPULATIONS, ALL, *_SETS, WIFI))
-        message = f"experiment is {request.experiment!r}, but must be one of {known} or the path of a TOML file"
-        raise ParamError(message)
+        raise refused(request.experiment, "experiment", f"must be one of {known} or the path of a TOML file")
     options = {name: value for name, value in request.options.items() if value is not None}
     if request.experiment in DURATIONS:
         options.setdefault("duration", DURATIONS[request.experiment])
@@ -213,7 +200,7 @@ def cells_of(request: Request) -> tuple[PlannedCell, ...]:
     )
 
 
-def validate(request: Request, run_plan: RunPlan, *, figures: bool) -> list[tuple[Part, tuple[Drawn, ...]]]:
+def validate(request: Request, run_plan: RunPlan, *, figures: bool) -> list[tuple[Part, dict[str, Figure]]]:
     """Run what was asked for on all back ends, and judge it: a part and its figures for each pair of them.
 
     Parameters
@@ -246,10 +233,10 @@ def _part_name(request: Request, pair: Pair) -> str:
 
 def _judged(
     request: Request, cells: Sequence[PlannedCell], pair: Pair, ran: Sequence[Both], *, figures: bool
-) -> tuple[Part, tuple[Drawn, ...]]:
+) -> tuple[Part, dict[str, Figure]]:
     name = _part_name(request, pair)
     rows = judge_all(ran)
-    drawn = _figures(request, ran, rows) if figures else ()
+    drawn = _figures(request, ran, rows) if figures else {}
     scenarios = {cell.name: cell.scenario.normalized() for cell in cells}
     facts = _facts(request, ran) | versions(ran) | cost(ran)
     if request.experiment in POPULATIONS:
@@ -279,23 +266,25 @@ def _judged(
     return part, drawn
 
 
-def _figures(request: Request, ran: Sequence[Both], rows: Sequence[Row]) -> tuple[Drawn, ...]:
+def _figures(request: Request, ran: Sequence[Both], rows: Sequence[Row]) -> dict[str, Figure]:
     from sojourn.validate.exhibits import cells_figure, grid_figures, scatter_figure
 
     if request.experiment not in {*wifi_sets.SETS, *POPULATIONS}:
-        return tuple(grid_figures(ran, request.name))
+        return grid_figures(ran, request.name)
     scatter = scatter_figure(rows, f"{request.name}: means of each scenario; shaded: within 10 %")
     if request.experiment in POPULATIONS:
-        return (scatter,)
-    return (*cells_figure(ran, request.name, drawn=request.experiment == wifi_sets.DRAWN), scatter)
+        return {"scatter": scatter}
+    return {
+        "rtt_cdf": cells_figure(ran, request.name, drawn=request.experiment == wifi_sets.DRAWN),
+        "scatter": scatter,
+    }
 
 
 def _drawn_cells(request: Request) -> tuple[PlannedCell, ...]:
     options = {"links": request.links, **request.options}
     for name, value in options.items():
         if value is not None:
-            message = f"{name.replace('_', '-')} is {value!r}, but {request.experiment} draws it"
-            raise ParamError(message)
+            raise refused(value, f"{name.replace('_', '-')}", f"{request.experiment} draws it")
     judged = POPULATIONS[request.experiment]
     return draw.draw(
         judged.population.only(request.only),
@@ -316,8 +305,7 @@ def _cells_of_a_set(request: Request) -> tuple[PlannedCell, ...]:
         options["count"] = request.count
     for name, value in options.items():
         if value is not None:
-            message = f"{name.replace('_', '-')} is {value!r}, but {request.experiment} has cells of its own"
-            raise ParamError(message)
+            raise refused(value, f"{name.replace('_', '-')}", f"{request.experiment} has cells of its own")
     seed = DEFAULT_SEED if request.seed is None else request.seed
     duration = request.options.get("duration")
     if request.experiment in bbr_sets.SETS:

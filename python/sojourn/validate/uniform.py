@@ -7,7 +7,7 @@ from typing import TypeVar
 
 import numpy as np
 
-from sojourn.errors import ParamError
+from sojourn.errors import refused
 
 Value = TypeVar("Value")
 
@@ -26,8 +26,7 @@ def rows(count: int, seed: int | Sequence[int], *, columns: int) -> list[list[fl
         If `count` is not from 1 to `MOST`.
     """
     if not 1 <= count <= MOST:
-        message = f"count is {count}, but must be from 1 to {MOST}"
-        raise ParamError(message)
+        raise refused(count, "count", f"must be from 1 to {MOST}")
     drawn = np.random.Generator(np.random.PCG64(seed)).random((count, columns))
     return [[float(u) for u in row] for row in drawn]
 

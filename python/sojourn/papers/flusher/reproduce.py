@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from sojourn.errors import ParamError
+from sojourn.errors import refused
 from sojourn.papers.flusher.evidence import EMULATORS, Evidence, observe
 from sojourn.papers.flusher.judges import judge, others
 from sojourn.papers.flusher.plan import FlusherBed, evidence, plan
@@ -23,8 +23,7 @@ def reproduction(request: Request) -> Reproduction[tuple[str, Cell], Mapping[str
         If another TCP than the kernel's is wanted of the kernel.
     """
     if request.on_kernel and request.stated_tcp not in (None, _KERNEL_TCP):
-        message = f"tcp is {request.stated_tcp!r}, but the kernel has its own: leave it out"
-        raise ParamError(message)
+        raise refused(request.stated_tcp, "tcp", "the kernel has its own: leave it out")
     of_kernel = {"tcp": _KERNEL_TCP, "selects": False, "emulators": EMULATORS[:1]} if request.on_kernel else {}
     bed = FlusherBed.of(request, **of_kernel)
     exhibits = gallery("flusher", bed.parts)

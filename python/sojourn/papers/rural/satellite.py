@@ -7,7 +7,7 @@ import math
 from dataclasses import dataclass, replace
 from typing import Any
 
-from sojourn.errors import ParamError
+from sojourn.errors import ParamError, refused
 from sojourn.scenario import Scenario
 from sojourn.units import seconds
 
@@ -90,8 +90,7 @@ class Satellite:
             except ValueError:
                 probability = math.nan
             if math.isnan(probability):
-                message = f"satellite's loss is {value!r}, but must be a probability such as 0.001"
-                raise ParamError(message)
+                raise refused(value, "satellite's loss", "must be a probability such as 0.001")
             _checked(key, probability)
             return replace(self, loss=probability)
         plain = str(_checked(key, value))
@@ -101,8 +100,7 @@ class Satellite:
             return replace(self, jitter=plain)
         rtt_ms = seconds(plain) * 1e3
         if rtt_ms != round(rtt_ms) or rtt_ms < 1:
-            message = f"satellite's rtt is {value!r}, but must be a whole number of milliseconds, at least 1ms"
-            raise ParamError(message)
+            raise refused(value, "satellite's rtt", "must be a whole number of milliseconds, at least 1ms")
         return replace(self, rtt_ms=round(rtt_ms))
 
 

@@ -25,6 +25,12 @@ SLOW = ("slow",)
 STATIONS = (*FAST, *SLOW)
 CLASSES: dict[str, tuple[str, ...]] = {"fast": FAST, "slow": SLOW}
 
+#: Table 1 of "Ending the Anomaly": aggregate (bytes), share (percent), R(i) and what was measured of each station.
+PAPER: dict[str, dict[str, tuple[int, int, float, float]]] = {
+    FIFO: {"fast1": (6892, 10, 9.7, 7.1), "fast2": (7833, 11, 11.4, 6.3), "slow": (2914, 79, 5.1, 5.3)},
+    AIRTIME: {"fast1": (28434, 33, 42.2, 38.8), "fast2": (28557, 33, 42.3, 35.6), "slow": (2914, 33, 2.2, 2.0)},
+}
+
 #: The paper's experiments, and small ones that show a property of the code.
 TCP, UDP = "wifi_tcp", "wifi_udp"
 EQUAL, SHAPED = "equal rates", "shaped"

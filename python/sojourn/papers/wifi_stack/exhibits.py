@@ -15,7 +15,7 @@ from sojourn.papers.wifi_stack.evidence import (
     AIRTIME,
     AXES,
     CLASSES,
-    FIFO,
+    PAPER,
     SCHEMES,
     STATIONS,
     TCP,
@@ -41,12 +41,6 @@ PACKET, PAYLOAD = 1500, 1472
 PREAMBLE_US = {"fast1": 40.0, "fast2": 40.0, "slow": 36.0}
 ACK_US = {"fast1": 32.0, "fast2": 32.0, "slow": 68.0}
 OURS = anomaly.Timing(difs=43.0)
-
-#: Table 1 of "Ending the Anomaly": aggregate (bytes), share (percent), R(i) and what was measured of each station.
-PAPER: dict[str, dict[str, tuple[int, int, float, float]]] = {
-    FIFO: {"fast1": (6892, 10, 9.7, 7.1), "fast2": (7833, 11, 11.4, 6.3), "slow": (2914, 79, 5.1, 5.3)},
-    AIRTIME: {"fast1": (28434, 33, 42.2, 38.8), "fast2": (28557, 33, 42.3, 35.6), "slow": (2914, 33, 2.2, 2.0)},
-}
 
 
 def predicted(

@@ -15,7 +15,7 @@ from typing import Annotated, Any, Literal
 from msgspec import Meta, Struct, field
 from msgspec.structs import replace
 
-from sojourn.errors import ParamError
+from sojourn.errors import refused
 from sojourn.schema import Lines, Name, Number, Text, Whole, convert
 
 PRESENT, ABSENT, CANNOT_TELL = VERDICTS = ("present", "absent", "cannot tell")
@@ -212,8 +212,7 @@ def named(names: Iterable[str]) -> list[Bug]:
     wanted = list(dict.fromkeys(names))
     for name in wanted:
         if name not in every:
-            message = f"bug is {name!r}, but must be one of {', '.join(every)}"
-            raise ParamError(message)
+            raise refused(name, "bug", f"must be one of {', '.join(every)}")
     return [every[name] for name in wanted] if wanted else list(every.values())
 
 

@@ -11,7 +11,7 @@ from typing import Any
 
 from sojourn import drill
 from sojourn.backends.linux.guest import carry_out, job_text
-from sojourn.errors import ParamError, SojournError
+from sojourn.errors import SojournError, refused
 from sojourn.kernel.find import Kernel, find
 from sojourn.regress.bugs import readings, sequences
 from sojourn.regress.bugs.cases import ABSENT, CANNOT_TELL, PRESENT, Bug
@@ -76,8 +76,7 @@ def kernels(names: Several[str]) -> list[Kernel]:
         if not kernel.virtual_time:
             message = "cases need a kernel in virtual time, because their readings are times: run scripts/kernels"
             if name is not None:
-                message = f"kernel is {name!r}, but {message}"
-                raise ParamError(message)
+                raise refused(name, "kernel", message)
             raise SojournError(message)
         found.append(kernel)
     return found

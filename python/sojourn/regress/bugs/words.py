@@ -6,7 +6,7 @@ import textwrap
 from collections import Counter
 from collections.abc import Sequence as Several
 
-from sojourn.errors import ParamError
+from sojourn.errors import refused
 from sojourn.regress.bugs.cases import PRESENT, VERDICTS, Bug
 from sojourn.regress.bugs.judge import Found
 
@@ -38,8 +38,7 @@ def report(bug: Bug, there: Several[Found]) -> str:
     """
     having = [one for one in there if one.verdict == PRESENT]
     if not having:
-        message = f"report is {bug.name!r}, but the bug must be present, and it is not in {_and(_names(there))}"
-        raise ParamError(message)
+        raise refused(bug.name, "report", f"the bug must be present, and it is not in {_and(_names(there))}")
     text = bug.report.strip().format(kernel=_and(_names(having)), reading=having[0].reading)
     return "\n\n".join(_wrapped(paragraph) for paragraph in text.split("\n\n"))
 
