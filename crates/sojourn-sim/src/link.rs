@@ -190,18 +190,38 @@ macro_rules! of_model {
     };
 }
 
-/// The same, over either discipline.
+impl<Q: Below> LinkModel<Q> for Model<Q> {
+    fn child(&self) -> &Q {
+        of_model!(self, own => own.child())
+    }
+    fn child_mut(&mut self) -> &mut Q {
+        of_model!(self, own => own.child_mut())
+    }
+    fn set_rate(&mut self, rate: Rate, burst: Bytes) -> Result<(), ParamError> {
+        of_model!(self, own => own.set_rate(rate, burst))
+    }
+    #[inline(never)]
+    fn next(&mut self, now: Time, drops: &mut dyn DropSink<Packet>) -> (Next<Packet>, Duration) {
+        of_model!(self, own => own.next(now, drops))
+    }
+    #[inline(never)]
+    fn enqueue(&mut self, packet: Packet, now: Time, drops: &mut dyn DropSink<Packet>) {
+        of_model!(self, own => own.enqueue(packet, now, drops));
+    }
+    fn sending(&self, now: Time) -> Duration {
+        of_model!(self, own => own.sending(now))
+    }
+    fn wire_rate(&self) -> Option<Rate> {
+        of_model!(self, own => own.wire_rate())
+    }
+}
+
+/// Calls a method of [`LinkModel`] over either discipline.
 macro_rules! of_pacing {
-    (& $pacing:expr, $own:ident => $call:expr) => {
+    ($pacing:expr, $model:ident => $call:expr) => {
         match $pacing {
-            Pacing::Plain(model) => of_model!(model, $own => $call),
-            Pacing::WithIdentity(model) => of_model!(&**model, $own => $call),
-        }
-    };
-    ($pacing:expr, $own:ident => $call:expr) => {
-        match $pacing {
-            Pacing::Plain(model) => of_model!(model, $own => $call),
-            Pacing::WithIdentity(model) => of_model!(&mut **model, $own => $call),
+            Pacing::Plain($model) => $call,
+            Pacing::WithIdentity($model) => $call,
         }
     };
 }
@@ -228,7 +248,7 @@ impl Below for WithIdentity {
 impl Pacing {
     /// The counters of the discipline that only its kind has.
     pub(crate) fn extra_stats(&self) -> Vec<(&'static str, f64)> {
-        of_pacing!(&self, model => model.child().extra_stats())
+        of_pacing!(self, model => model.child().extra_stats())
     }
 
     /// Changes the rate from now on. A bucket gets this depth, and is full.
@@ -239,19 +259,19 @@ impl Pacing {
     /// Whether a packet that comes may leave before those that wait for their time.
     #[inline]
     pub(crate) fn overtakes(&self) -> bool {
-        of_pacing!(&self, model => model.child().overtakes())
+        of_pacing!(self, model => model.child().overtakes())
     }
 
     /// The counters of the classes of the discipline, if it has some.
     pub(crate) fn class_stats(&self) -> Vec<ClassStats> {
-        of_pacing!(&self, model => model.child().class_stats())
+        of_pacing!(self, model => model.child().class_stats())
     }
 
     /// Tells the discipline what the packet that comes next is as an acknowledgement, if it looks at these.
     #[inline]
     pub(crate) fn tell_ack(&mut self, packet: &Packet, segments: &Segments) {
         if let Self::WithIdentity(model) = self {
-            let qdisc = of_model!(&mut **model, own => own.child_mut());
+            let qdisc = model.child_mut();
             if qdisc.reads_acks && packet.is_tcp() {
                 qdisc.next_ack = Some(ack_facts(&segments.peek(packet)));
             }
@@ -260,12 +280,12 @@ impl Pacing {
 
     /// The rate of the wire, if it is one.
     pub(crate) fn wire_rate(&self) -> Option<Rate> {
-        of_pacing!(&self, model => model.wire_rate())
+        of_pacing!(self, model => model.wire_rate())
     }
 
     /// See [`LinkModel::sending`].
     pub(crate) fn sending(&self, now: Time) -> Duration {
-        of_pacing!(&self, model => model.sending(now))
+        of_pacing!(self, model => model.sending(now))
     }
 
     /// See [`LinkModel::pass`]. No discipline that looks at code points or hosts lets packets pass.
@@ -279,13 +299,19 @@ impl Pacing {
 
     #[inline]
     pub(crate) fn enqueue(&mut self, packet: Packet, now: Time, drops: &mut dyn DropSink<Packet>) {
-        of_pacing!(self, model => model.enqueue(packet, now, drops));
+        match self {
+            Self::Plain(model) => of_model!(model, own => own.enqueue(packet, now, drops)),
+            Self::WithIdentity(model) => model.enqueue(packet, now, drops),
+        }
     }
 
     /// See [`LinkModel::next`].
     #[inline]
     pub(crate) fn next(&mut self, now: Time, drops: &mut dyn DropSink<Packet>) -> (Next<Packet>, Duration) {
-        of_pacing!(self, model => model.next(now, drops))
+        match self {
+            Self::Plain(model) => of_model!(model, own => own.next(now, drops)),
+            Self::WithIdentity(model) => model.next(now, drops),
+        }
     }
 }
 
