@@ -72,14 +72,14 @@ def test_a_kernel_counts_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.parametrize("release", ["6.1.192", "6.12.48", "7.2"])
 def test_an_older_kernel_is_refused(release: str) -> None:
-    network = cast("Network", SimpleNamespace(tcp={"ecn": "accecn"}))
+    network = cast("Network", SimpleNamespace(tcp=SimpleNamespace(ecn="accecn")))
     with pytest.raises(ParamError) as error:
         check_kernel(network, release)
     assert str(error.value) == (
         f'tcp.ecn is "accecn", but the kernel is Linux {release}, and must be 7.3 or later for it: '
         "name another kernel, or leave it out"
     )
-    check_kernel(cast("Network", SimpleNamespace(tcp={"ecn": True})), release)
+    check_kernel(cast("Network", SimpleNamespace(tcp=SimpleNamespace(ecn=True))), release)
     check_kernel(network, "7.3.4")
 
 

@@ -184,13 +184,10 @@ def best_gain(evidence: Evidence, cell: Cell) -> BySeed:
 
 
 def gain_above_reno(evidence: Evidence, cell: Cell) -> BySeed:
-    """Return by how much CUBIC's gain is above Reno's, per cent of the larger."""
+    """Return by how much CUBIC's gain is above Reno's, per cent of the larger; no value where neither gains."""
     cubic, reno = (gain(evidence, cell.replaced(tcp=tcp)) for tcp in (CUBIC, RENO))
-    return {
-        seed: 100 * (value - reno[seed]) / max(abs(value), abs(reno[seed]))
-        for seed, value in cubic.items()
-        if seed in reno
-    }
+    larger = {seed: max(abs(value), abs(reno[seed])) for seed, value in cubic.items() if seed in reno}
+    return {seed: 100 * (cubic[seed] - reno[seed]) / most for seed, most in larger.items() if most > 0}
 
 
 def gain_curves(evidence: Evidence, cell: Cell) -> dict[int, NDArray[np.float64]]:
