@@ -16,7 +16,6 @@ mod features;
 mod flusher;
 mod identity;
 mod ledbat;
-mod own;
 mod prague;
 mod queues;
 mod scenario;

@@ -1,8 +1,10 @@
 //! A discipline and a control from outside, against those of the house that do the same.
+//!
+//! What is registered is there for the whole program, so this is one of its own.
 
-use crate::common::{comparable, record, rrul, with};
 use serde_json::{Value, json};
 use sojourn_qdisc::{DropReason, OwnDrops, OwnQdisc, OwnSpec, Packet, PacketFacts, QdiscSpec};
+use sojourn_sim::{Record, Scenario, run};
 use sojourn_tcp::cc::{Ack, CongestionControl, Needs, OwnControl, Window};
 use sojourn_units::{Bytes, Time};
 use std::collections::VecDeque;
@@ -98,9 +100,17 @@ fn registered() {
     });
 }
 
-/// The record, with the names of the house in place of those from outside.
+fn record(scenario: &Value) -> Record {
+    let valid = Scenario::from_json(&scenario.to_string()).unwrap_or_else(|e| panic!("{e}: {scenario}"));
+    run(valid).unwrap_or_else(|e| panic!("{e}: {scenario}"))
+}
+
+/// The record without what runs cost, with the names of the house in place of those from outside.
 fn renamed(scenario: &Value) -> String {
-    comparable(&record(scenario))
+    let mut record = serde_json::to_value(record(scenario)).expect("a record is plain data");
+    record["cost"] = Value::Null;
+    record
+        .to_string()
         .replace("own_fifo", "pfifo")
         .replace("own-reno", "reno")
 }
@@ -115,7 +125,15 @@ fn a_discipline_from_outside_does_what_the_same_one_of_the_house_does() {
     ] {
         let of = |kind: &str| {
             let text = around.replace("{}", &format!("{kind} limit 40"));
-            renamed(&rrul(3, json!({"qdisc_up": text, "qdisc_down": text})))
+            let flows: Vec<Value> = ["up", "up", "up", "down", "down", "down"]
+                .iter()
+                .enumerate()
+                .map(|(i, direction)| json!({"name": format!("f{i}"), "direction": direction}))
+                .collect();
+            let ping = json!({"name": "ping", "kind": "icmp"});
+            renamed(&json!({
+                "duration": "10s", "qdisc_up": text, "qdisc_down": text, "flows": flows, "probes": [ping],
+            }))
         };
         assert_eq!(of("own_fifo"), of("pfifo"), "{around}");
     }
@@ -136,11 +154,15 @@ fn a_control_from_outside_does_what_the_same_one_of_the_house_does() {
 fn a_discipline_from_outside_marks() {
     registered();
     let flow = json!({"name": "a", "direction": "up"});
-    let scenario = json!({"duration": "5s", "qdisc_up": "own_fifo limit 40 ecn", "flows": [flow]});
-    let marked = record(&with(&scenario, json!({"tcp": {"ecn": true}})));
+    let scenario = |ecn: bool| {
+        record(&json!({
+            "duration": "5s", "qdisc_up": "own_fifo limit 40 ecn", "flows": [flow], "tcp": {"ecn": ecn},
+        }))
+    };
+    let marked = scenario(true);
     assert!(marked.bottleneck.up.marks > 0);
     assert!(marked.flows[0].ecn.as_ref().and_then(|ecn| ecn.echoes) > Some(0));
-    assert_eq!(record(&scenario).bottleneck.up.marks, 0, "no packet is capable of ECN");
+    assert_eq!(scenario(false).bottleneck.up.marks, 0, "no packet is capable of ECN");
 }
 
 #[test]
