@@ -208,6 +208,10 @@ impl<Q: Below> LinkModel<Q> for Model<Q> {
     fn enqueue(&mut self, packet: Packet, now: Time, drops: &mut dyn DropSink<Packet>) {
         of_model!(self, own => own.enqueue(packet, now, drops));
     }
+    #[inline]
+    fn pass(&mut self, packet: &Packet, now: Time) -> Option<Duration> {
+        of_model!(self, own => own.pass(packet, now))
+    }
     fn sending(&self, now: Time) -> Duration {
         of_model!(self, own => own.sending(now))
     }
