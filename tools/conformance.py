@@ -71,6 +71,10 @@ makes, and which segments must leave and when. These are the scripts of Linux 7.
 (`tools/testing/selftests/net/packetdrill`). They were run in guests of three kernels in virtual time
 ([how](kernel.md#packetdrill-scripts)), and against Sojourn's own TCP. Only IPv4 was tested. The public suite, from
 which they come, has [a page of its own](conformance-google.md).
+
+All rows of Sojourn's TCP are about the code that runs in simulations. Of its receive window simulations use all but
+what unread data decides, because their applications read at once. That is what the rows of `tcp_rcv_*` and `tcp_ooo_*`
+say.
 """,
         kernels=("6.1", "6.12", "7.3"),
     ),

@@ -35,8 +35,10 @@ class Tcp:
     initial_window
         Initial congestion window in segments: 10 (RFC 6928); 3 is RFC 3390's. Default: 10.
     receive_window
-        Size text: the largest receive window, at most 65535 x 256 bytes. The default is half of the 6 MiB that Linux
-        lets a receive buffer grow to (`tcp_rmem`, `tcp_adv_win_scale` 1). Default: `"3145728b"`.
+        Size text: half of the largest receive buffer, at most 65535 x 256 bytes. The default is half of the 6 MiB that
+        Linux lets a receive buffer grow to (`tcp_rmem`). Linux before 6.6 offers at most this, less what the segment at
+        hand takes. Linux since 6.6 offers the part of the buffer that is payload, which is up to a third more. Default:
+        `"3145728b"`.
     receive_buffer
         `"auto"` (default): the window grows with what is read, as where no application sets a buffer. `"locked"`: the
         window has its largest size after at most a few hundred segments. An application gets such a window if it sets a

@@ -4,13 +4,11 @@ use crate::memory::SendMemory;
 use crate::options::{LARGEST_BUFFER, SocketOptions};
 use crate::script::{Packet, TcpOption};
 use crate::settings::Settings;
-use sojourn_tcp::{ConnectionState, EcnMode, Endpoint, ReceiveMemory, TcpParams, Variant, WINDOW_UNIT};
+use sojourn_tcp::{ConnectionState, EcnMode, Endpoint, ReceiveMemory, TcpParams, Variant};
 use sojourn_units::{Duration, Time};
 
 /// The largest segment that the device takes: 1500 bytes less the headers of IPv4 and TCP.
 pub(crate) const LARGEST: u16 = 1460;
-/// The shift count that our TCP has if its receiver has no memory of its own (RFC 7323).
-const SCALE: u8 = WINDOW_UNIT.trailing_zeros() as u8;
 /// What a peer takes that does not say (RFC 9293 section 3.7.1).
 const UNSAID: u16 = 536;
 /// Memory that a send buffer begins with, bytes: `tcp_wmem` of the kernel's tests.
@@ -304,11 +302,10 @@ fn agree(settings: &Settings, syn: &Packet) -> (u16, Agreed) {
     (mss.min(LARGEST), agreed)
 }
 
-/// Memory of a receiver of which every byte counts, if the script is about that.
-fn receive_memory(settings: &Settings, options: SocketOptions, agreed: Agreed) -> Option<ReceiveMemory> {
+/// The receive buffer.
+fn receive_memory(settings: &Settings, options: SocketOptions, agreed: Agreed) -> ReceiveMemory {
     let set = options.receive_memory();
-    let is_about = set.is_some() || settings.counts_memory;
-    is_about.then(|| ReceiveMemory {
+    ReceiveMemory {
         size: set.unwrap_or(settings.receive_buffer.0),
         locked: set.is_some(),
         largest: settings.receive_buffer.1,
@@ -319,13 +316,12 @@ fn receive_memory(settings: &Settings, options: SocketOptions, agreed: Agreed) -
             LARGEST
         },
         parts: settings.parts,
-    })
+    }
 }
 
 /// Our shift count, if both ends scale windows.
 fn our_shift(settings: &Settings, options: SocketOptions) -> u8 {
-    receive_memory(settings, options, Agreed::default())
-        .map_or(SCALE, |memory| memory.shift(LARGEST_BUFFER.cast_unsigned()))
+    receive_memory(settings, options, Agreed::default()).shift(LARGEST_BUFFER.cast_unsigned())
 }
 
 fn params(settings: &Settings, options: SocketOptions, mss: u16, agreed: Agreed, ecn: EcnMode) -> TcpParams {
@@ -335,15 +331,15 @@ fn params(settings: &Settings, options: SocketOptions, mss: u16, agreed: Agreed,
         mss
     };
     TcpParams {
-        variant: Variant::Linux612,
-        heads: Variant::Linux612.heads(),
+        variant: Variant::Linux73,
+        heads: Variant::Linux73.heads(),
         mss,
         ecn,
         accecn: settings.accecn,
         timestamps: agreed.timestamps,
         linear_syn_timeouts: settings.linear_syn_timeouts,
         max_rto: settings.max_rto,
-        receive_memory: receive_memory(settings, options, agreed),
+        receive_memory: Some(receive_memory(settings, options, agreed)),
         window_shift: agreed.scale.map_or(0, |_| our_shift(settings, options)),
         congestion_control: settings.congestion_control,
         pacing: settings.pacing,

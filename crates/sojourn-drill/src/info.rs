@@ -140,9 +140,6 @@ const FIELDS: &[Field] = &[
     }),
 ];
 
-/// Fields that tell of the memory of the receive buffer.
-pub(crate) const OF_MEMORY: [&str; 3] = ["tcpi_rcv_mss", "SK_MEMINFO_RCVBUF", "SK_MEMINFO_RMEM_ALLOC"];
-
 /// What the receive buffer holds.
 fn held(connection: &Connection, what: fn(Held) -> u64) -> i64 {
     let held = connection.endpoint.receiver().held_memory();

@@ -26,7 +26,7 @@ pub(crate) fn doubled(set: i64) -> i64 {
 
 /// What a piece takes beside its payload.
 fn head() -> u64 {
-    let heads: Heads = Variant::Linux612.heads();
+    let heads: Heads = Variant::Linux73.heads();
     u64::from(heads.segment()) - 1448
 }
 

@@ -30,7 +30,6 @@ impl Ours {
         let mss = script.options.iter().rev().find(|option| option.name == "mss");
         let mut host = Host::default();
         host.settings.parts = mss.and_then(|option| option.value.parse().ok()).filter(|mss| *mss > 0);
-        host.settings.counts_memory = scope::asks_about_memory(script);
         Self {
             host,
             now: START,

@@ -22,21 +22,6 @@ pub(crate) fn first_missing(script: &Script) -> Option<(u32, Missing)> {
         .or_else(|| events.find_map(|found| found))
 }
 
-/// Whether the script asks about the memory of the receive buffer.
-pub(crate) fn asks_about_memory(script: &Script) -> bool {
-    let mut asks = false;
-    for event in &script.events {
-        if let Action::Check(statements) = &event.action {
-            for statement in statements {
-                statement.each_expression(&mut |one| {
-                    one.each_name(&mut |name| asks |= info::OF_MEMORY.contains(&name));
-                });
-            }
-        }
-    }
-    asks
-}
-
 fn option(option: &ScriptOption) -> Option<Missing> {
     match (option.name.as_str(), option.value.as_str()) {
         // Our TCP has no addresses.

@@ -49,8 +49,6 @@ pub(crate) struct Settings {
     pub(crate) receive_buffer: (u64, u64),
     /// A window may be taken back.
     pub(crate) shrinks_window: bool,
-    /// The script is about the memory of the receive buffer, so every byte of it counts.
-    pub(crate) counts_memory: bool,
     /// What arrives in larger pieces consists of segments of so many bytes.
     pub(crate) parts: Option<u16>,
     /// The device's discipline drops all.
@@ -76,7 +74,6 @@ impl Default for Settings {
             min_tso_segs: 2,
             receive_buffer: (540_000, 15 << 20),
             shrinks_window: false,
-            counts_memory: false,
             parts: None,
             device_drops: false,
         }
@@ -179,12 +176,10 @@ impl Settings {
                 let [_, size @ 1..=0x7fff_ffff, largest @ 1..=0x7fff_ffff] = numbers[..] else {
                     return missing("Linux has three numbers of bytes, below 2 GiB");
                 };
-                self.counts_memory |= (size, largest) != self.receive_buffer;
                 self.receive_buffer = (size, largest);
             }
             ("net.ipv4.tcp_shrink_window", "0" | "1") => {
                 self.shrinks_window = value == "1";
-                self.counts_memory |= self.shrinks_window;
             }
             ("net.ipv4.tcp_min_tso_segs", _) => match value.parse() {
                 Ok(segments @ 1..=65_535) => self.min_tso_segs = segments,
@@ -297,6 +292,6 @@ sysctl -q net.ipv4.tcp_congestion_control=reno; tc qdisc replace dev tun0 root f
         let mut settings = Settings::default();
         let text = "sysctl -q net.ipv4.tcp_rmem=\"4096 540000 $((15*1024*1024))\"";
         settings.run(text).expect("it is the default");
-        assert!(!settings.counts_memory);
+        assert_eq!(settings.receive_buffer, Settings::default().receive_buffer);
     }
 }

@@ -500,7 +500,6 @@ impl Endpoint {
             ts_val: now_ms(now),
             ..Segment::default()
         };
-        segment.window = self.receiver.window_units();
         self.receiver.write_window(&mut segment);
         segment.flags |= self.ecn_of_handshake();
         if matches!(self.state, State::SynReceived) {

@@ -2,8 +2,8 @@
 
 use crate::accecn::{AccEcnParams, EcnMode};
 use crate::cc::{self, Algorithm, LaterBbrParams, PragueParams, PragueVersion, RttControl};
-use crate::receiver::ReceiveMemory;
 use crate::variant::{Heads, ParamError, Variant};
+use crate::window::ReceiveMemory;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use sojourn_units::{Bytes, Duration, words};
@@ -38,8 +38,9 @@ pub struct TcpParams {
     pub mss: u16,
     /// Initial congestion window in segments: 10 (RFC 6928); 3 is RFC 3390's.
     pub initial_window: u32,
-    /// The largest receive window, at most 65535 x 256 bytes. The default is half of the 6 MiB that Linux lets a
-    /// receive buffer grow to (`tcp_rmem`, `tcp_adv_win_scale` 1).
+    /// Half of the largest receive buffer, at most 65535 x 256 bytes. The default is half of the 6 MiB that Linux lets a
+    /// receive buffer grow to (`tcp_rmem`). Linux before 6.6 offers at most this, less what the segment at hand takes.
+    /// Linux since 6.6 offers the part of the buffer that is payload, which is up to a third more.
     pub receive_window: Bytes,
     /// `"auto"` (default): the window grows with what is read, as where no application sets a buffer. `"locked"`: the
     /// window has its largest size after at most a few hundred segments. An application gets such a window if it sets a
@@ -139,8 +140,8 @@ pub struct TcpParams {
     /// (`tcp_syn_linear_timeouts`), before it has none.
     #[serde(skip)]
     pub linear_syn_timeouts: u32,
-    /// The memory of a receiver whose application reads when it likes; `None` if it reads everything at once, and the
-    /// window is `receive_window`'s.
+    /// The buffer of a receiver whose application reads when it likes; `None` if it reads everything at once, and the
+    /// buffer is twice `receive_window` at last.
     #[serde(skip)]
     pub receive_memory: Option<ReceiveMemory>,
     /// The shift count of the windows of `receive_memory` (RFC 7323 section 2), at most 14.

@@ -2,20 +2,20 @@
 
 mod delay;
 mod ecn;
-mod memory;
 mod overdue;
 mod reading;
+mod unread;
 
-pub use memory::{Held, ReceiveMemory};
+pub use unread::Held;
 
 use crate::params::TcpParams;
 use crate::sacks::Sacks;
 use crate::segment::{Flags, Segment, WINDOW_UNIT};
 use crate::variant::Variant;
 use crate::window::ReceiveWindow;
-use memory::Memory;
 use sojourn_units::ticks::{self, Ticks};
 use sojourn_units::{Duration, Time};
+use unread::Unread;
 
 /// Smallest delay of an acknowledgement, and unit of the delay estimate. Source: Linux `TCP_DELACK_MIN`,
 /// `TCP_ATO_MIN`.
@@ -26,10 +26,6 @@ const QUICK_ACKS: u32 = 16;
 const DUP_THRESH: u32 = 3;
 /// Duplicate acknowledgements compressed into one, at most. Source: Linux `tcp_comp_sack_nr`.
 const COMPRESSED_MAX: u8 = 44;
-/// What Linux reckons for a range above a gap beside its bytes: its segments are put together as far as they join.
-/// Source: `tcp_ooo_try_coalesce`; 2216 bytes of a full-sized segment of 1448 (`window.rs`).
-/// Deviation: Linux puts some 16 segments together at most.
-const OVERHEAD: u64 = 768;
 /// Longest delay of a compressed acknowledgement. Source: Linux `tcp_comp_sack_delay_ns`.
 const COMPRESSION_DELAY: Duration = Duration::from_millis(1);
 
@@ -127,22 +123,20 @@ pub struct Receiver {
     dup_acks: u32,
     dup_acks_of: u64,
     srtt: Option<Duration>,
-    /// The memory of what is not read; without it the application reads at once.
-    memory: Option<Box<Memory>>,
+    /// What is not read; without it the application reads at once.
+    unread: Option<Box<Unread>>,
 }
 
 impl Receiver {
     pub(crate) fn new(p: &TcpParams) -> Self {
         let window = ReceiveWindow::new(p);
         let edge = 1 + window.offered().next_multiple_of(WINDOW_UNIT);
-        let memory = p
-            .receive_memory
-            .map(|about| Box::new(Memory::new(about, p.window_shift)));
+        let unread = p.receive_memory.map(|_| Box::new(Unread::new(&window)));
         Self {
             next: 1,
             last: None,
             acked: 1,
-            edge: memory.as_ref().map_or(edge, |memory| memory.edge),
+            edge: unread.as_ref().map_or(edge, |unread| unread.edge),
             ranges: Vec::new(),
             above: 0,
             sacks: Sacks::default(),
@@ -177,7 +171,7 @@ impl Receiver {
             closing: false,
             answers: false,
             window,
-            memory,
+            unread,
             srtt: None,
             rto: crate::rtt::RTO_INITIAL,
             stats: ReceiverStats::default(),
@@ -211,8 +205,8 @@ impl Receiver {
         self.srtt = Some(rtt);
         self.rto = rto;
         self.window.begin(now);
-        if let Some(memory) = &mut self.memory {
-            memory.begin();
+        if let Some(unread) = &mut self.unread {
+            unread.begin();
         }
     }
 
@@ -261,7 +255,7 @@ impl Receiver {
     #[inline(always)]
     pub(crate) fn on_data(&mut self, segment: &Segment, now: Time) {
         self.stats.segments += 1;
-        if self.memory.is_some() {
+        if self.unread.is_some() {
             if !self.has_memory_for(segment) {
                 return;
             }
@@ -286,15 +280,16 @@ impl Receiver {
             self.on_reduced();
         }
         let full = u64::from(segment.len) + u64::from(segment.accecn.occupied(false)) >= self.largest_segment;
-        let enlarges = end > self.next
-            && self
-                .window
-                .on_segment(segment.len, full, segment.ts_ecr, self.held(), now);
+        let mut enlarges = false;
+        if end > self.next {
+            self.window.on_echo(full, segment.ts_ecr, now);
+            enlarges = self.unread.is_none() && self.window.on_segment(segment.len, self.held());
+        }
         if start > self.next {
             self.on_codepoint(segment);
             self.make_room(start, end);
         }
-        if enlarges && self.memory.is_none() {
+        if enlarges {
             // Linux: a segment that enlarges the window is acknowledged at once.
             self.quick |= 1;
         }
@@ -308,7 +303,7 @@ impl Receiver {
             }
             self.on_codepoint(segment);
             self.decide(now);
-            self.window.on_read(end, now);
+            self.on_read(now);
         } else if end <= self.next {
             self.duplicate(start, end);
         } else if start <= self.next {
@@ -321,12 +316,14 @@ impl Receiver {
                 self.acknowledge_now();
             }
             self.decide(now);
-            self.window.on_read(self.next, now);
+            self.on_read(now);
         } else {
             self.stats.out_of_order += 1;
             self.add_range(start, end);
-            self.window
-                .on_span(self.ranges.last().map_or(0, |range| range.1 - self.next));
+            if self.unread.is_none() {
+                self.window
+                    .on_span(self.ranges.last().map_or(0, |range| range.1 - self.next));
+            }
             self.decide_out_of_order(now);
         }
     }
@@ -363,10 +360,18 @@ impl Receiver {
         self.acknowledge_now();
     }
 
+    /// The application reads at once what has come in order, unless it says when it reads.
+    #[inline]
+    fn on_read(&mut self, now: Time) {
+        if self.unread.is_none() {
+            self.window.on_read(self.next, now);
+        }
+    }
+
     /// The memory of what is above a gap.
     #[inline]
     fn held(&self) -> u64 {
-        self.above + OVERHEAD * self.ranges.len() as u64
+        self.above + self.window.beside() * self.ranges.len() as u64
     }
 
     /// Moves `next`, the end of a segment that began at `start`, over the ranges that now join it. What the segment had
@@ -420,7 +425,7 @@ impl Receiver {
         if self.need == AckNeed::Now {
             return;
         }
-        if self.memory.is_some() {
+        if self.unread.is_some() {
             self.decide_by_memory(now);
             return;
         }
@@ -520,11 +525,10 @@ impl Receiver {
     pub(crate) fn write_ack(&mut self, segment: &mut Segment) {
         segment.flags |= Flags::ACK | self.ecn_flags();
         segment.ack = self.next;
-        if self.memory.is_some() {
-            self.write_window(segment);
+        if self.unread.is_none() && self.ranges.is_empty() {
+            self.write_whole_window(segment);
         } else {
-            segment.window = self.window_units();
-            self.edge = self.edge.max(self.next + u64::from(segment.window) * WINDOW_UNIT);
+            self.write_window(segment);
         }
         segment.ts_ecr = self.ts_recent;
         if self.dsack.is_some() || !self.ranges.is_empty() {
@@ -535,9 +539,6 @@ impl Receiver {
         self.acked = self.next;
         self.compressed = 0;
         self.compression_due = None;
-        if self.window.is_crowded_by(self.held()) {
-            self.quick = 0;
-        }
         if self.quick > 0 {
             self.quick -= 1;
             if self.quick == 0 {
@@ -547,9 +548,11 @@ impl Receiver {
         }
     }
 
-    /// The window as a segment carries it, rounded up.
-    pub(crate) fn window_units(&self) -> u16 {
-        self.window.offered().div_ceil(WINDOW_UNIT) as u16
+    /// Writes the window where nothing takes memory.
+    #[inline]
+    fn write_whole_window(&mut self, segment: &mut Segment) {
+        segment.window = self.window.units();
+        self.edge = self.edge.max(self.next + u64::from(segment.window) * WINDOW_UNIT);
     }
 
     #[inline(never)]

@@ -3,154 +3,234 @@
 use crate::params::{ReceiveBuffer, TcpParams};
 use crate::segment::WINDOW_UNIT;
 use crate::timestamp::now_ms;
-use crate::variant::Variant;
+use crate::variant::{Heads, Variant};
 use sojourn_units::{Duration, Time};
 
-/// Window that a fresh Linux socket offers: half of its default buffer of 128 KiB, less one segment.
-const INITIAL_BUFFER_WINDOW: u64 = 65_536;
 /// A fresh buffer, bytes of memory. Source: Linux `tcp_rmem`, its second number.
 const INITIAL_BUFFER: u64 = 131_072;
-/// Parts of a buffer that are window, of 256, where no segment has said better. Source: Linux
-/// `TCP_DEFAULT_SCALING_RATIO`; before 6.5 `tcp_adv_win_scale` 1.
+/// Parts of a buffer that are window, of 256, before a segment says better. Source: Linux `TCP_DEFAULT_SCALING_RATIO`;
+/// before 6.6 always, by `tcp_adv_win_scale` 1.
 const HALF: u64 = 128;
-/// Window that a segment's share of the buffer is worth: half of the 2984 bytes that Linux reckons for a full-sized
-/// one.
-const WINDOW_PER_SEGMENT: u64 = 1_492;
-/// The window of a fresh socket whose buffer is larger: what fits in the field of a SYN. Source: Linux 6.1
-/// `tcp_select_initial_window`.
-const UNSCALED_MAX: u64 = 65_535;
-/// The least that a locked buffer offers at last. Source: Linux `SOCK_MIN_RCVBUF`, half of it
-/// (`tcp_set_window_clamp`).
-const LOCKED_MIN: u64 = 2_304;
-/// The window stops growing this far below its clamp: the segment at hand still occupies the buffer.
-const AT_HAND: u64 = 1_108;
+/// What the field of a segment says at most, and of a SYN, whose field has no unit.
+pub(crate) const FIELD: u64 = 65_535;
+/// The largest shift count (RFC 7323 section 2.3).
+const LARGEST_SHIFT: u32 = 14;
+/// What is reckoned for a segment before any has come. Source: Linux `TCP_MSS_DEFAULT`.
+const SEGMENT: u64 = 536;
+/// Initial window that counts for the growth of the buffer, segments. Source: Linux `TCP_INIT_CWND`.
+const INITIAL: u64 = 10;
+/// What an application that locks its buffer adds to it, bytes, once the first segment has set the window.
+const ROOM: u64 = 128 << 20;
+/// Headers that Linux 6.1 reckons for a segment, and what else it takes. Source: `MAX_TCP_HEADER`, `SKB_TRUESIZE`.
+const RECKONED: u64 = 192 + 576;
 
-/// Dynamic right-sizing: the window follows twice what was read in the last round trip.
+/// A receive buffer: what its memory is, and how large it may become.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ReceiveMemory {
+    /// Its size at first, bytes of memory: the second number of Linux's `tcp_rmem`, or twice what `SO_RCVBUF` sets.
+    pub size: u64,
+    /// The application has set the size, so nothing enlarges it.
+    pub locked: bool,
+    /// Its largest size, bytes: the third number of `tcp_rmem`.
+    pub largest: u64,
+    /// The window may be taken back (`tcp_shrink_window`).
+    pub shrinks: bool,
+    /// The largest payload that this end announces, bytes, less the room of options that all segments have.
+    pub segment: u16,
+    /// What arrives in larger pieces consists of segments of so many bytes; `None` if each piece is a segment.
+    pub parts: Option<u16>,
+}
+
+impl ReceiveMemory {
+    /// The size that Linux makes of one that an application sets by `SO_RCVBUF`: twice as much, at least 2304 bytes.
+    #[must_use]
+    pub fn doubled(set: u64) -> u64 {
+        set.saturating_mul(2).max(2304)
+    }
+
+    /// Most that the window can become at first, bytes; `None` if only its field and shift count bound it.
+    fn bound(&self) -> Option<u64> {
+        self.locked.then_some(self.size * HALF / 256)
+    }
+
+    /// Its shift count, if both ends scale windows. `largest_set` is the largest size that an application may set, bytes
+    /// (Linux `net.core.rmem_max`).
+    #[must_use]
+    pub fn shift(&self, largest_set: u64) -> u8 {
+        let space = (self.size * HALF / 256).max(self.largest).max(largest_set);
+        let space = space.min(self.bound().unwrap_or(u64::MAX)).max(1);
+        space.ilog2().saturating_sub(15).min(LARGEST_SHIFT) as u8
+    }
+}
+
+/// What of the receive window differs between kernels.
+#[derive(Clone, Copy, Debug)]
+#[expect(clippy::struct_excessive_bools, reason = "independent facts")]
+struct Rules {
+    /// A smaller sample of the round trip counts at once. Source: `tcp_rcv_rtt_update` of Linux 6.1.192; earlier ones
+    /// smooth all.
+    falls: bool,
+    /// The window is that part of the buffer which segments really fill with payload, and the first one may be larger
+    /// than a SYN says. Source: Linux since 6.6 (`tcp_measure_rcv_mss`, `scaling_ratio`) and 6.10. Before, it is half
+    /// of the buffer.
+    measures: bool,
+    /// Twice what was read is enough, without 16 segments more, and what lies above a gap counts. A sample of the round
+    /// trip below a millisecond does not count. Source: Linux 7.3 `tcp_rcvbuf_grow`, `tcp_rcv_rtt_measure_ts`.
+    spans: bool,
+}
+
+impl Rules {
+    fn of(p: &TcpParams) -> Self {
+        Self {
+            falls: p.variant != Variant::Linux314,
+            measures: matches!(p.heads, Heads::Lean612 | Heads::Wireless612),
+            spans: p.variant == Variant::Linux73,
+        }
+    }
+}
+
+/// The window that an end offers by the memory of its receive buffer, as the kernel does that `tcp.variant` names.
 ///
-/// Source: Linux 6.1 `tcp_rcv_space_adjust` and `tcp_grow_window`, after Fisk and Feng 2001. What matters to the
-/// network is less the limit, which stays ahead of slow start, than a side effect: a segment that enlarges the window
-/// is acknowledged at once, so there are no delayed acknowledgements while a connection starts. HyStart sees those.
+/// The window follows twice what was read in the last round trip (dynamic right-sizing, Fisk and Feng 2001). What
+/// matters to the network is less the limit, which stays ahead of slow start, than a side effect: a segment that
+/// enlarges the window is acknowledged at once, so there are no delayed acknowledgements while a connection starts.
+/// HyStart sees those.
 ///
-/// Deviation: memory is counted as if every segment were full-sized; the application reads everything at once.
+/// Source: Linux 6.1, 6.12 and 7.3 `tcp_select_initial_window`, `tcp_init_buffer_space`, `tcp_measure_rcv_mss`,
+/// `tcp_grow_window`, `__tcp_select_window`, `tcp_rcv_space_adjust`, `tcp_rcvbuf_grow`. Measured on Linux 6.12 in a cell
+/// by `tcpi_snd_wnd`, of a buffer of 6 MiB that its application has set: 3,144,280 bytes at first, 2,896 more with each
+/// segment, 4,177,920 after 357 segments.
 ///
-/// A buffer that its application has set ([`ReceiveBuffer::Locked`]) is not enlarged, and what may be offered is
-/// known: half of it less a segment before Linux 6.5, its part that is payload since. The first window is as much as
-/// a SYN says before Linux 6.10, half of the buffer less a segment since. What is left then comes by two segments
-/// with each segment, each of which is acknowledged at once. Source: `tcp_select_initial_window`,
-/// `tcp_init_buffer_space`, `tcp_measure_rcv_mss`, `tcp_grow_window`; measured on Linux 6.12 in a cell by
-/// `tcpi_snd_wnd`: 3,144,280 bytes at first, 2,896 more with each segment, 4,177,920 after 357 segments.
-/// Deviation: 3.14 has the rule of 6.1.
-///
-/// Linux 7.3 offers the part of the buffer that is payload in a full segment. Its window follows twice what was read,
-/// without room for 16 segments more. What is between the first gap and the last byte that came counts as well, where
-/// something comes above a gap (Deviation: not when a round trip ends before the gap is filled). A sample of the round
-/// trip below a millisecond does not count. Source: Linux 7.3 `tcp_rcvbuf_grow`, `tcp_rcv_space_adjust`,
-/// `tcp_measure_rcv_mss`, `tcp_rcv_rtt_measure_ts`.
+/// Deviation: 3.14 and 5.15 have the rules of 6.1. With those of 7.3 what lies above a gap does not count when a round
+/// trip ends before the gap is filled.
 #[derive(Clone, Debug)]
 #[repr(C)]
 pub(crate) struct ReceiveWindow {
-    /// What is offered (rcv_ssthresh).
+    /// What is offered as far as there is room. Source: Linux `rcv_ssthresh`.
     offered: u64,
-    /// The window may not grow beyond this (window_clamp).
+    /// The most that may be offered. Source: Linux `window_clamp`.
     clamp: u64,
-    /// The window stops growing this far below `clamp`.
-    at_hand: u64,
+    /// Size of the buffer, bytes of memory. Source: Linux `sk_rcvbuf`.
+    size: u64,
+    /// Parts of the buffer that are window, of 256.
+    ratio: u64,
+    /// The largest payload that this end announces, bytes. Source: Linux `advmss`.
+    mss: u64,
+    /// Memory of a segment with so much payload.
+    full: u64,
+    /// Bytes of the peer's segments. Source: Linux `rcv_mss`.
+    segment: u64,
     /// Round trip seen from this side, by timestamps, so from samples in whole milliseconds. Larger ones are smoothed
     /// by 1/8.
     rtt: Option<Duration>,
     /// A round trip has passed at this time, when everything up to this byte had been read.
     round_over: Option<(u64, Time)>,
     last_echo: u32,
-    /// Whether a smaller sample counts at once. Source: `tcp_rcv_rtt_update` of Linux 6.1.192; earlier ones smooth
-    /// all.
-    falls: bool,
-    /// The rules of Linux 7.3.
-    spans: bool,
-    /// Parts of the buffer that are window, of 256.
-    ratio: u64,
-    /// `clamp` follows what is read.
-    follows: bool,
+    rules: Rules,
+    shift: u8,
     /// Where and when the current round trip began.
     round_start: (u64, Time),
-    mss: u64,
-    /// The most that `clamp` may become.
-    limit: u64,
-    /// Bytes read in the best round trip so far.
+    /// Bytes read in the best round trip so far. Source: Linux `rcvq_space`.
     space: u64,
+    heads: Heads,
+    buffer: ReceiveMemory,
+    /// What the application adds to a buffer that it has set, once the first segment has come.
+    beside: u64,
+}
+
+/// A window, and whether less than half of the buffer is free.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Selected {
+    pub(crate) window: u64,
+    pub(crate) crowded: bool,
+}
+
+/// The buffer of a receiver whose application reads everything at once.
+fn read_at_once(p: &TcpParams) -> ReceiveMemory {
+    let largest = 2 * p.receive_window.get();
+    let locked = p.receive_buffer == ReceiveBuffer::Locked;
+    ReceiveMemory {
+        size: if locked { largest } else { INITIAL_BUFFER.min(largest) },
+        locked,
+        largest,
+        shrinks: false,
+        segment: p.mss,
+        parts: None,
+    }
 }
 
 impl ReceiveWindow {
     pub(crate) fn new(p: &TcpParams) -> Self {
-        let limit = p.receive_window.get();
-        let falls = p.variant != Variant::Linux314;
-        match p.receive_buffer {
-            ReceiveBuffer::Auto if p.variant == Variant::Linux73 => Self::by_payload(p, limit),
-            ReceiveBuffer::Auto => Self::automatic(p.mss, limit, falls),
-            ReceiveBuffer::Locked => Self::locked(p, limit, falls),
-        }
-    }
-
-    /// Of a buffer whose part that is payload is offered. Deviation: the ratio is a full segment's from the beginning.
-    fn by_payload(p: &TcpParams, limit: u64) -> Self {
-        let mss = u64::from(p.mss);
-        let memory = p.heads.received(mss).unwrap_or(2 * mss);
-        let ratio = (256 * mss / memory).max(1);
-        let at_hand = memory * ratio / 256;
-        Self {
-            ratio,
-            at_hand,
-            spans: true,
-            clamp: (INITIAL_BUFFER * ratio / 256).min(limit + at_hand),
-            ..Self::automatic(p.mss, limit, true)
-        }
-    }
-
-    fn automatic(mss: u16, limit: u64, falls: bool) -> Self {
-        let mss = u64::from(mss);
-        let clamp = (INITIAL_BUFFER_WINDOW - mss).min(limit);
-        Self {
-            mss,
-            clamp,
-            offered: clamp,
-            limit,
-            at_hand: AT_HAND,
-            follows: true,
-            space: clamp.min(10 * mss),
-            round_start: (1, Time::ZERO),
-            rtt: None,
-            falls,
-            spans: false,
-            ratio: HALF,
-            last_echo: 0,
-            round_over: None,
-        }
-    }
-
-    /// Of a buffer of twice `half` bytes that stays as it is.
-    fn locked(p: &TcpParams, half: u64, falls: bool) -> Self {
-        let mss = u64::from(p.mss);
-        // Linux keeps room for one segment.
-        let reserved = (half - mss).max((2 * mss).min(half));
-        let (offered, clamp) = match p.heads.received(mss) {
-            None => (reserved.min(UNSCALED_MAX), reserved),
-            Some(memory) => {
-                let clamp = 2 * half * (256 * mss / memory).max(1) / 256;
-                let clamp = clamp.clamp(LOCKED_MIN, 65_535 * WINDOW_UNIT);
-                (reserved.min(clamp), clamp)
-            }
+        let buffer = p.receive_memory.unwrap_or_else(|| read_at_once(p));
+        let at_once = p.receive_memory.is_none();
+        let rules = Rules::of(p);
+        let shift = if at_once {
+            WINDOW_UNIT.ilog2() as u8
+        } else {
+            p.window_shift
         };
-        Self {
-            clamp,
-            offered,
-            at_hand: 0,
-            follows: false,
-            ..Self::automatic(p.mss, half, falls)
+        let mss = u64::from(buffer.segment).max(1);
+        let space = buffer.size * HALF / 256;
+        let first = if space > mss { space / mss * mss } else { space };
+        let first = if rules.measures { first } else { first.min(FIELD) };
+        let mut window = Self {
+            offered: first,
+            clamp: (FIELD << shift).min(buffer.bound().unwrap_or(u64::MAX)),
+            size: buffer.size,
+            ratio: HALF,
+            mss,
+            full: p.heads.received(mss),
+            segment: SEGMENT.min(mss),
+            rtt: None,
+            round_over: None,
+            last_echo: 0,
+            rules,
+            shift,
+            round_start: (1, Time::ZERO),
+            space: 0,
+            heads: p.heads,
+            beside: if at_once && buffer.locked { ROOM } else { 0 },
+            buffer,
+        };
+        if at_once {
+            window.begin(Time::ZERO);
         }
+        window
     }
 
-    /// The window to advertise, bytes.
+    /// What is offered if there is room, bytes.
     pub(crate) fn offered(&self) -> u64 {
         self.offered
+    }
+
+    /// The same as a segment carries it, rounded up.
+    pub(crate) fn units(&self) -> u16 {
+        self.offered.min(self.clamp).div_ceil(WINDOW_UNIT) as u16
+    }
+
+    /// The most that may be offered, bytes.
+    pub(crate) fn clamp(&self) -> u64 {
+        self.clamp
+    }
+
+    /// Size of the buffer, bytes of memory.
+    pub(crate) fn size(&self) -> u64 {
+        self.size
+    }
+
+    /// Bytes of the peer's segments.
+    pub(crate) fn segment(&self) -> u64 {
+        self.segment
+    }
+
+    /// The shift count of the window.
+    pub(crate) fn shift(&self) -> u8 {
+        self.shift
+    }
+
+    /// Whether what was offered may be taken back, as a window without a shift count never is.
+    pub(crate) fn shrinks(&self) -> bool {
+        self.buffer.shrinks && self.shift > 0
     }
 
     /// Smoothed RTT seen from this side.
@@ -158,61 +238,219 @@ impl ReceiveWindow {
         self.rtt
     }
 
-    /// The connection begins.
-    pub(crate) fn begin(&mut self, now: Time) {
-        self.round_start.1 = now;
+    /// What a range above a gap takes beside its bytes: its segments are put together as far as they join. Source:
+    /// Linux `tcp_ooo_try_coalesce`. Deviation: Linux puts some 16 segments together at most.
+    pub(crate) fn beside(&self) -> u64 {
+        self.full - self.mss
     }
 
-    /// Whether what is above a gap takes more than half of the buffer: `held` bytes of memory. Then no
-    /// acknowledgements are sent quickly. Source: Linux `__tcp_select_window`.
+    /// The window that memory of `space` bytes is worth.
+    fn worth(&self, space: u64) -> u64 {
+        space * self.ratio / 256
+    }
+
+    /// The window that is free while `taken` bytes of memory are taken.
+    fn free(&self, taken: u64) -> u64 {
+        self.worth((self.size + self.beside).saturating_sub(taken))
+    }
+
+    /// The handshake is over: room for one segment is kept. Source: Linux `tcp_init_buffer_space`.
+    pub(crate) fn begin(&mut self, now: Time) {
+        self.round_start.1 = now;
+        let most = self.worth(self.size);
+        self.clamp = self.clamp.min(most);
+        if self.clamp > 2 * self.mss && self.clamp + self.mss > most {
+            self.clamp = (2 * self.mss).max(most - self.mss);
+        }
+        self.offered = self.offered.min(self.clamp);
+        self.space = self.offered.min(INITIAL * self.mss);
+    }
+
+    /// The application sets the size while `last` is the window that was said last. Source: Linux
+    /// `tcp_set_window_clamp`.
+    pub(crate) fn set_size(&mut self, size: u64, last: u64) {
+        self.buffer.locked = true;
+        self.size = size;
+        let clamp = self.worth(size);
+        if clamp < self.clamp {
+            self.offered = self.offered.min(clamp);
+        } else {
+            self.offered = self.offered.max(last.min(clamp));
+        }
+        self.clamp = clamp;
+    }
+
+    /// A segment arrived that echoes timestamp `echo` (ms).
+    #[expect(
+        clippy::inline_always,
+        reason = "called for every packet, and from more than one place: a call costs 1 %"
+    )]
+    #[inline(always)]
+    pub(crate) fn on_echo(&mut self, full: bool, echo: u32, now: Time) {
+        if self.round_over.is_some_and(|(_, at)| at < now) {
+            self.adjust();
+        }
+        if echo != self.last_echo && full {
+            self.last_echo = echo;
+            let passed = now_ms(now).wrapping_sub(echo);
+            if echo > 0 && (passed > 0 || !self.rules.spans) {
+                let sample = Duration::from_millis(u64::from(passed).max(1));
+                self.rtt = Some(match self.rtt {
+                    Some(rtt) if sample >= rtt || !self.rules.falls => rtt.saturating_sub(rtt / 8) + sample / 8,
+                    _ => sample,
+                });
+            }
+        }
+    }
+
+    /// A segment of `len` bytes arrived that is read at once, if it is not above a gap. Answers whether the window grew,
+    /// while `held` bytes of memory are taken by what is above one.
+    #[expect(clippy::inline_always, reason = "called for every packet: a call costs 1 %")]
+    #[inline(always)]
+    pub(crate) fn on_segment(&mut self, len: u16, held: u64) -> bool {
+        let len = u64::from(len);
+        let memory = if len == self.mss {
+            self.full
+        } else {
+            self.heads.received(len)
+        };
+        if len > self.segment {
+            self.measure(len, memory);
+        }
+        len >= 128 && self.grow(len, memory, memory + held)
+    }
+
+    /// How large the peer's segments are tells which part of the memory is payload. Source: Linux `tcp_measure_rcv_mss`.
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn measure(&mut self, len: u64, memory: u64) {
+        let segment = self.buffer.parts.map_or(len, |part| len.min(u64::from(part)));
+        if segment <= self.segment {
+            return;
+        }
+        self.segment = segment.min(self.mss);
+        let ratio = (len * 256 / memory).max(1);
+        if self.rules.measures && ratio != self.ratio {
+            self.ratio = ratio;
+            self.resize(self.size);
+            self.space = self.space.min(self.clamp);
+        }
+    }
+
+    /// A segment of `len` bytes that takes `memory` enlarges the window, if there is room beside the `taken` bytes of
+    /// memory. Answers whether it does. Source: Linux `tcp_grow_window`.
     #[inline]
-    pub(crate) fn is_crowded_by(&self, held: u64) -> bool {
-        held * self.ratio > self.clamp * HALF
+    pub(crate) fn grow(&mut self, len: u64, memory: u64, taken: u64) -> bool {
+        let room = self.clamp.min(self.free(taken)).saturating_sub(self.offered);
+        if room == 0 {
+            return false;
+        }
+        let more = if self.worth(memory) <= len {
+            2 * self.mss
+        } else {
+            self.grow_seldom(len, memory)
+        };
+        if more > 0 {
+            self.offered += room.min(more.max(2 * len));
+        }
+        more > 0
+    }
+
+    /// A packet takes much more than its payload: the window grows by it as long as it is small against the largest
+    /// buffer. Source: Linux `__tcp_grow_window`.
+    fn grow_seldom(&self, len: u64, memory: u64) -> u64 {
+        let mut worth = self.worth(memory) / 2;
+        let mut window = self.worth(self.buffer.largest) / 2;
+        while self.offered <= window {
+            if worth <= len {
+                return 2 * self.segment;
+            }
+            worth /= 2;
+            window /= 2;
+        }
+        0
     }
 
     /// A segment came above a gap, and there are `span` bytes from the next byte expected to the last one that came.
     /// Source: Linux 7.3 `tcp_data_queue_ofo`, `tcp_rcvbuf_grow`.
     #[inline]
     pub(crate) fn on_span(&mut self, span: u64) {
-        if self.spans && self.follows {
+        if self.rules.spans {
             self.enlarge(2 * self.space + span);
         }
     }
 
+    /// The buffer becomes large enough for a window of so many bytes.
     fn enlarge(&mut self, window: u64) {
-        self.clamp = self.clamp.max(window.min(self.limit + self.at_hand));
+        let size = if self.rules.measures {
+            window * 256 / self.ratio
+        } else {
+            window / self.mss * reckoned(self.mss)
+        };
+        let size = size.min(self.buffer.largest);
+        if !self.buffer.locked && size > self.size {
+            self.resize(size);
+        }
     }
 
-    /// A segment of `len` bytes arrived that echoes timestamp `echo` (ms), while `held` bytes of memory are taken by
-    /// what is above a gap. Answers whether the window grew. Source: Linux 6.1 `tcp_grow_window`.
-    #[expect(
-        clippy::inline_always,
-        reason = "called for every packet, and from more than one place: a call costs 1 %"
-    )]
-    #[inline(always)]
-    pub(crate) fn on_segment(&mut self, len: u16, full: bool, echo: u32, held: u64, now: Time) -> bool {
-        if self.round_over.is_some_and(|(_, at)| at < now) {
-            self.adjust();
+    fn resize(&mut self, size: u64) {
+        self.size = size;
+        self.clamp = self.worth(size).min(FIELD << self.shift);
+    }
+
+    /// Whether another packet is taken beside `taken` bytes of memory: one may be more than fits. Source: Linux
+    /// `tcp_try_rmem_schedule`, `tcp_clamp_window`.
+    pub(crate) fn has_room(&mut self, taken: u64) -> bool {
+        if taken > self.size && !self.buffer.locked {
+            self.size = self.size.max(taken.min(self.buffer.largest));
         }
-        let now_ms = now_ms(now);
-        if echo != self.last_echo && full {
-            self.last_echo = echo;
-            let passed = now_ms.wrapping_sub(echo);
-            if echo > 0 && (passed > 0 || !self.spans) {
-                let sample = Duration::from_millis(u64::from(passed).max(1));
-                self.rtt = Some(match self.rtt {
-                    Some(rtt) if sample >= rtt || !self.falls => rtt.saturating_sub(rtt / 8) + sample / 8,
-                    _ => sample,
-                });
+        if taken > self.size {
+            self.offered = self.clamp.min(2 * self.mss);
+        }
+        taken <= self.size
+    }
+
+    /// Whether all that is offered is free, and half of the buffer, while `held` bytes of memory are taken by what lies
+    /// above a gap. [`ReceiveWindow::select`] then answers with what is offered.
+    #[inline]
+    pub(crate) fn is_roomy(&self, held: u64) -> bool {
+        let free = self.free(held);
+        free >= self.offered && free >= self.clamp / 2
+    }
+
+    /// The window that would be said now, while `taken` bytes of memory are taken, before what was said is looked at.
+    /// That was `last`. Source: Linux `__tcp_select_window`.
+    pub(crate) fn select(&self, taken: u64, last: u64) -> Selected {
+        let (below, shrinks) = ((1 << self.shift) - 1, self.shrinks());
+        let (mut free, allowed) = (self.free(taken), self.worth(self.size));
+        let whole = self.clamp.min(allowed);
+        let segment = self.segment.min(whole);
+        let crowded = free < whole / 2;
+        if crowded || shrinks {
+            free &= !below;
+        }
+        let none = free < allowed / 16 || free < segment || shrinks && free <= below;
+        let window = if whole == 0 || crowded && none {
+            0
+        } else if shrinks {
+            if free > self.offered {
+                (self.offered + below) & !below
+            } else {
+                free
             }
-        }
-        let most = self.clamp.saturating_sub(self.at_hand + held * self.ratio / 256);
-        if self.offered >= most || len < 128 {
-            return false;
-        }
-        let more = (2 * self.mss).max(2 * u64::from(len));
-        self.offered = (self.offered + more).min(most);
-        true
+        } else {
+            free = free.min(self.offered);
+            if self.shift > 0 {
+                (free + below) & !below
+            } else if last + segment <= free || last > free {
+                free / segment * segment
+            } else if segment == whole && free > last + whole / 2 {
+                free
+            } else {
+                last
+            }
+        };
+        Selected { window, crowded }
     }
 
     /// The application has read everything up to `next`. It runs once all segments of one instant are in, so the end
@@ -224,7 +462,7 @@ impl ReceiveWindow {
         }
     }
 
-    /// A round trip is over: the window follows what was read in it.
+    /// A round trip is over: the window follows what was read in it. Source: Linux `tcp_rcv_space_adjust`.
     #[inline(never)]
     fn adjust(&mut self) {
         let Some((next, at)) = self.round_over.take() else {
@@ -232,134 +470,184 @@ impl ReceiveWindow {
         };
         let copied = next - self.round_start.0;
         self.round_start = (next, at);
-        if copied <= self.space || !self.follows {
+        if copied <= self.space {
             return;
         }
         // Twice what was read, room for a burst, and more if the rate is growing: slow start doubles each round trip.
-        let mut wanted = 2 * copied + if self.spans { 0 } else { 16 * self.mss };
+        let mut wanted = 2 * copied + if self.rules.spans { 0 } else { 16 * self.mss };
         wanted += 2 * (wanted * (copied - self.space) / self.space);
         self.space = copied;
-        self.enlarge(if self.spans {
-            wanted
-        } else {
-            wanted / self.mss * (WINDOW_PER_SEGMENT * self.mss / 1448)
-        });
+        self.enlarge(wanted);
     }
+}
+
+/// Memory that Linux 6.1 reckons for a segment of `mss` bytes when it enlarges the buffer: so much that half of it holds
+/// the segment. 2984 bytes for 1448. Source: `tcp_rcv_space_adjust`.
+fn reckoned(mss: u64) -> u64 {
+    let least = mss + RECKONED;
+    least + (2 * mss).saturating_sub(least).next_multiple_of(128)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::variant::Heads;
     use sojourn_units::Bytes;
+
+    fn automatic(variant: Variant, receive_window: u64) -> ReceiveWindow {
+        ReceiveWindow::new(&TcpParams {
+            variant,
+            heads: variant.heads(),
+            receive_window: Bytes::new(receive_window),
+            ..TcpParams::default()
+        })
+    }
+
+    /// A full segment comes that echoes `echo` (ms) at `now` (ms), while `held` bytes lie above a gap.
+    fn comes(w: &mut ReceiveWindow, echo: u32, held: u64, now: u64) -> bool {
+        w.on_echo(true, echo, Time::from_millis(now));
+        w.on_segment(1448, held)
+    }
 
     #[test]
     fn the_window_starts_at_44_segments_and_grows_while_more_is_read() {
-        let mut w = ReceiveWindow::automatic(1448, 3 << 20, true);
+        let mut w = automatic(Variant::Linux61, 3 << 20);
         assert_eq!(w.offered(), 64_088);
-        assert!(!w.on_segment(1448, true, 1, 0, Time::from_millis(50)));
+        assert!(!comes(&mut w, 1, 0, 50));
         assert_eq!(w.rtt(), Some(Duration::from_millis(50)));
         // Twelve segments in the first round trip: 56 segments' worth of window (seen on Linux 6.1: 82,496 bytes).
         w.on_read(1 + 11 * 1448, Time::from_millis(50));
         w.on_read(1 + 12 * 1448, Time::from_millis(50));
         for _ in 0..20 {
-            w.on_segment(1448, true, 1, 0, Time::from_millis(51));
+            comes(&mut w, 1, 0, 51);
         }
         assert_eq!(w.offered().next_multiple_of(64), 82_496);
-        assert!(!w.on_segment(1448, true, 1, 0, Time::from_millis(50)));
+        assert!(!comes(&mut w, 1, 0, 50));
     }
 
     #[test]
     fn data_above_a_gap_keeps_the_window_from_growing() {
-        // A buffer that may offer 200 kB more: of its memory half counts. 300,000 bytes of it are taken, worth 150,000.
-        let mut w = ReceiveWindow::automatic(1448, 3 << 20, true);
-        w.clamp = 264_088;
-        let grown = (0..200)
-            .filter(|_| w.on_segment(1448, true, 1, 300_000, Time::from_millis(50)))
-            .count();
-        assert_eq!(w.offered(), 264_088 - 150_000 - AT_HAND);
+        // A buffer that may offer 200 kB more: of its memory half counts. 300,000 bytes of it are taken, worth 150,000,
+        // and 2216 by the segment at hand.
+        let mut w = automatic(Variant::Linux61, 3 << 20);
+        w.resize(528_176);
+        let grown = (0..200).filter(|_| comes(&mut w, 1, 300_000, 50)).count();
+        assert_eq!(w.offered(), 264_088 - 150_000 - 1_108);
         assert_eq!(grown as u64, (w.offered() - 64_088).div_ceil(2 * 1448));
-        assert!(w.is_crowded_by(264_089) && !w.is_crowded_by(264_088));
+        assert!(w.select(264_089, 0).crowded && !w.select(264_088, 0).crowded);
+        // What is free is said: (528,176 - 450,000) / 2, by units of 256 bytes.
+        assert_eq!(w.select(450_000, 0).window, 38_912);
+        // A sixteenth of the buffer is not free: nothing is offered.
+        assert_eq!(w.select(500_000, 0).window, 0);
         // More than the buffer holds.
-        assert!(!w.on_segment(1448, true, 1, 1 << 30, Time::from_millis(50)));
+        assert!(!comes(&mut w, 1, 1 << 30, 50));
+    }
+
+    #[test]
+    fn a_short_segment_enlarges_the_window_while_that_is_small() {
+        // 300 bytes take 1068, worth 534: more than they are. A quarter of it, 133, is less; so is a quarter of the
+        // largest window (1.5 MiB) more than what is offered.
+        let mut w = automatic(Variant::Linux61, 3 << 20);
+        w.resize(1 << 20);
+        assert!(w.on_segment(300, 0));
+        assert_eq!(w.offered(), 64_088 + 2 * 536);
+        assert!(!w.on_segment(127, 0));
+        w.offered = 400_000;
+        assert!(w.on_segment(300, 0));
+        w.resize(6 << 20);
+        w.offered = 1_600_000;
+        assert!(!w.on_segment(300, 0));
+        assert!(w.on_segment(1448, 0));
     }
 
     #[test]
     fn the_round_trip_rises_by_an_eighth_and_falls_at_once() {
-        let mut w = ReceiveWindow::automatic(1448, 3 << 20, true);
-        w.on_segment(1448, true, 1, 0, Time::from_millis(50));
-        w.on_segment(1448, true, 2, 0, Time::from_millis(131));
+        let mut w = automatic(Variant::Linux61, 3 << 20);
+        comes(&mut w, 1, 0, 50);
+        comes(&mut w, 2, 0, 131);
         assert_eq!(w.rtt(), Some(Duration::from_micros(60_000)));
         // And a smaller one counts at once (seen on Linux 6.1.192: without a queue, after samples up to 122 ms, a round
         // of 100 ms).
-        w.on_segment(1448, true, 3, 0, Time::from_millis(54));
+        comes(&mut w, 3, 0, 54);
         assert_eq!(w.rtt(), Some(Duration::from_millis(52)));
-        let mut old = ReceiveWindow::automatic(1448, 3 << 20, false);
-        old.on_segment(1448, true, 1, 0, Time::from_millis(80));
-        old.on_segment(1448, true, 2, 0, Time::from_millis(73));
+        let mut old = automatic(Variant::Linux314, 3 << 20);
+        comes(&mut old, 1, 0, 80);
+        comes(&mut old, 2, 0, 73);
         assert_eq!(old.rtt(), Some(Duration::from_millis(79)));
     }
 
-    /// A window of Linux 7.3, by hand: a full segment takes 576 + 256 + 1448 = 2280 bytes, so 162 of 256 parts of the
-    /// buffer are window, 82,944 of 131,072 bytes. Of these 1442 are the segment's at hand.
+    /// A window of Linux since 6.6, by hand: a full segment takes 576 + 256 + 1448 = 2280 bytes, so 162 of 256 parts of
+    /// the buffer are window once one has come, 82,944 of 131,072 bytes. Of these the segment at hand takes its part.
     #[test]
-    fn the_window_of_linux_7_3_is_the_part_of_the_buffer_that_is_payload() {
-        let mut w = ReceiveWindow::new(&TcpParams {
-            variant: Variant::Linux73,
-            heads: Heads::Lean612,
-            ..TcpParams::default()
-        });
-        assert_eq!(w.offered(), 64_088);
-        // 17,414 bytes by 2896 with each segment.
-        assert_eq!(enlarging(&mut w, 10), 7);
-        assert_eq!(w.offered(), 81_502);
-        // A buffer that may offer 2,000,000 bytes. 3,024,890 bytes of memory above a gap are worth 1,914,188 of them, so
-        // that 84,370 are left, less than is offered.
-        w.enlarge(2_000_000);
-        assert_eq!(w.clamp, 2_000_000);
-        assert!(w.on_segment(1448, true, 2, 0, Time::from_millis(60)));
-        assert_eq!(w.offered(), 84_398);
-        assert!(!w.on_segment(1448, true, 2, 3_024_890, Time::from_millis(60)));
-        // Twice the best round trip of 14,480 bytes, and what is between the gap and the last byte.
-        w.clamp = 82_944;
-        w.on_span(53_984);
-        assert_eq!(w.clamp, 82_944);
-        w.on_span(53_985);
-        assert_eq!(w.clamp, 82_945);
-        assert!(w.is_crowded_by(65_537) && !w.is_crowded_by(65_536));
+    fn the_window_since_linux_6_6_is_the_part_of_the_buffer_that_is_payload() {
+        for variant in [Variant::Linux612, Variant::Linux73] {
+            let mut w = automatic(variant, 3 << 20);
+            assert_eq!(w.offered(), 64_088);
+            // (131,072 - 2280) x 162 / 256 = 81,501, by 2896 with each segment.
+            assert_eq!(enlarging(&mut w, 10), 7);
+            assert_eq!(w.offered(), 81_501);
+            // A buffer of 3,160,493 bytes. 3,024,890 of them above a gap leave 133,323, worth 84,368.
+            w.enlarge(2_000_000);
+            assert_eq!(w.clamp, 1_999_999);
+            assert!(comes(&mut w, 2, 0, 60));
+            assert_eq!(w.offered(), 84_397);
+            assert!(!comes(&mut w, 2, 3_024_890, 60));
+            w.resize(131_072);
+            assert!(w.select(65_537, 0).crowded && !w.select(65_536, 0).crowded);
+        }
     }
 
     #[test]
-    fn the_window_of_linux_7_3_follows_twice_what_was_read() {
-        let mut w = ReceiveWindow::new(&TcpParams {
-            variant: Variant::Linux73,
-            heads: Heads::Lean612,
-            ..TcpParams::default()
-        });
-        // A sample below a millisecond does not count.
-        w.on_segment(1448, true, 50, 0, Time::from_millis(49));
+    fn what_is_above_a_gap_enlarges_the_buffer_of_linux_7_3() {
+        for (variant, size) in [(Variant::Linux73, 131_073), (Variant::Linux612, 131_072)] {
+            let mut w = automatic(variant, 3 << 20);
+            comes(&mut w, 1, 0, 50);
+            // Twice the best round trip of 14,480 bytes, and what is between the gap and the last byte: 82,944 bytes of
+            // window are the buffer as it is, and one more takes a byte and a half.
+            w.on_span(53_984);
+            assert_eq!(w.size, 131_072);
+            w.on_span(53_985);
+            assert_eq!(w.size, size);
+        }
+    }
+
+    /// Worked by hand: 43,440 bytes after 14,480. Linux 7.3 wants twice that, and four times that for each time that it
+    /// grew by what it was before: 434,400 bytes. Linux 6.12 adds 16 segments first: (86,880 + 23,168) x 5.
+    #[test]
+    fn the_window_follows_twice_what_was_read() {
+        for (variant, wanted) in [(Variant::Linux73, 434_400), (Variant::Linux612, 550_240)] {
+            let mut w = automatic(variant, 3 << 20);
+            comes(&mut w, 1, 0, 50);
+            assert_eq!(w.rtt(), Some(Duration::from_millis(50)));
+            w.on_read(1 + 30 * 1448, Time::from_millis(50));
+            comes(&mut w, 1, 0, 51);
+            assert_eq!(w.size, wanted * 256 / 162);
+        }
+        // A sample below a millisecond does not count in Linux 7.3.
+        let mut w = automatic(Variant::Linux73, 3 << 20);
+        comes(&mut w, 50, 0, 49);
         assert_eq!(w.rtt(), None);
-        w.on_segment(1448, true, 1, 0, Time::from_millis(50));
-        assert_eq!(w.rtt(), Some(Duration::from_millis(50)));
-        w.on_read(1 + 30 * 1448, Time::from_millis(50));
-        w.on_segment(1448, true, 1, 0, Time::from_millis(51));
-        // 43,440 bytes after 14,480: twice that, and four times that for each time that it grew by what it was before.
-        assert_eq!(w.clamp, 2 * 43_440 + 4 * 43_440 * 28_960 / 14_480);
     }
 
     #[test]
-    fn it_never_exceeds_its_limit() {
-        let mut w = ReceiveWindow::automatic(1448, 100_000, true);
-        w.on_segment(1448, true, 1, 0, Time::from_millis(50));
+    fn the_buffer_never_exceeds_its_largest_size() {
+        // 200,000 bytes, of which the segment at hand takes 2216; half of the rest is window.
+        let mut w = automatic(Variant::Linux61, 100_000);
+        comes(&mut w, 1, 0, 50);
         let mut next = 1;
         for round in 1..20u64 {
             next += 1_448 << round.min(12);
             w.on_read(next, Time::from_millis(50 * round));
             for _ in 0..100 {
-                w.on_segment(1448, true, 1, 0, Time::from_millis(50 * round + 1));
+                comes(&mut w, 1, 0, 50 * round + 1);
             }
         }
-        assert_eq!(w.offered(), 100_000);
+        assert_eq!(w.offered(), 98_892);
+    }
+
+    /// Source: `tcp_rcv_space_adjust` of Linux 6.1, with `SKB_TRUESIZE(mss + MAX_TCP_HEADER)`.
+    #[test]
+    fn linux_6_1_reckons_so_much_for_a_segment_that_half_of_it_holds_it() {
+        assert_eq!([536, 1448, 8948].map(reckoned), [1304, 2984, 17_908]);
     }
 
     fn locked(heads: Heads, window: u64) -> ReceiveWindow {
@@ -375,9 +663,8 @@ mod tests {
     fn enlarging(w: &mut ReceiveWindow, segments: u64) -> u64 {
         let mut grown = 0;
         for i in 0..segments {
-            let now = Time::from_millis(50 + i);
-            grown += u64::from(w.on_segment(1448, true, 1, 0, now));
-            w.on_read(1 + 1448 * (i + 1), now);
+            grown += u64::from(comes(w, 1, 0, 50 + i));
+            w.on_read(1 + 1448 * (i + 1), Time::from_millis(50 + i));
         }
         grown
     }
@@ -406,5 +693,30 @@ mod tests {
         let mut w = locked(Heads::Lean612, 65_535 * WINDOW_UNIT);
         enlarging(&mut w, 20_000);
         assert_eq!(w.offered(), 65_535 * WINDOW_UNIT);
+    }
+
+    #[test]
+    fn the_shift_makes_the_largest_buffer_fit_the_field() {
+        // 32 MiB are 65,536 units of 512; Linux takes the next shift, because the field ends at 65,535.
+        let about = ReceiveMemory {
+            size: 131_072,
+            locked: false,
+            largest: 32 << 20,
+            shrinks: false,
+            segment: 1460,
+            parts: None,
+        };
+        assert_eq!(about.shift(4 << 20), 10);
+        assert_eq!(
+            ReceiveMemory {
+                size: 2_000_000,
+                locked: true,
+                ..about
+            }
+            .shift(4 << 20),
+            4
+        );
+        assert_eq!(ReceiveMemory::doubled(10_000), 20_000);
+        assert_eq!(ReceiveMemory::doubled(1), 2304);
     }
 }

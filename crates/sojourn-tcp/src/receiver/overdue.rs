@@ -30,7 +30,7 @@ impl Receiver {
     #[inline]
     pub(crate) fn take_overdue(&mut self, nxt: u64, ts_val: u32) -> Option<Segment> {
         let overdue = *self.overdue.take()?;
-        let window = self.window_units();
+        let window = self.window.units();
         self.edge = self.edge.max(overdue.ack + u64::from(window) * WINDOW_UNIT);
         Some(Segment {
             seq: nxt,

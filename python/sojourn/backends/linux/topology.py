@@ -434,7 +434,7 @@ def _hosts(steps: Steps, network: Network) -> None:
         # Half of the buffer is window (tcp_adv_win_scale 1). The kernel's own limits depend on the machine's memory.
         # In a cell the agent makes room beside the window, which therefore is whole from the beginning.
         largest = 2 * units.size(tcp.receive_window)
-        usual = 131_072 if network.cell is None else largest
+        usual = min(131_072, largest) if network.cell is None else largest
         steps.sysctl(host, "net/ipv4/tcp_rmem", f"4096 {usual} {largest}")
         steps.sysctl(host, "net/ipv4/tcp_wmem", "4096 16384 4194304")
 
