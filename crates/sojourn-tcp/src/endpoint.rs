@@ -9,11 +9,12 @@ use crate::machine::Outgoing;
 use crate::metrics::Metrics;
 use crate::params::TcpParams;
 use crate::receiver::Receiver;
+use crate::rules::Rules;
 use crate::segment::{Flags, Segment};
 use crate::sender::Sender;
 use crate::small_queue::Device;
 use crate::timestamp::now_ms;
-use crate::variant::{ParamError, Variant};
+use crate::variant::ParamError;
 use sojourn_units::{Duration, Time};
 
 /// The states of RFC 9293 section 3.3.2, by its names.
@@ -86,7 +87,7 @@ pub struct Endpoint {
     pub(crate) sender: Sender,
     pub(crate) receiver: Receiver,
     pub(crate) handshake: Handshake,
-    variant: Variant,
+    rules: &'static Rules,
     /// Of bad segments that arrive within so long, one is answered.
     pub(crate) answer_interval: Duration,
     syn_retransmissions: u32,
@@ -119,9 +120,9 @@ impl Endpoint {
             closed_second: false,
             released: false,
             gave_up: false,
-            handshake: Handshake::syn(params.variant, params.linear_syn_timeouts, Time::ZERO),
+            handshake: Handshake::syn(params.variant.rules(), params.linear_syn_timeouts, Time::ZERO),
             linear_syn_timeouts: params.linear_syn_timeouts,
-            variant: params.variant,
+            rules: params.variant.rules(),
             answer_interval: params.answer_interval,
             syn_retransmissions: 0,
             wants_ecn: if params.congestion_control.is_scalable() {
@@ -206,7 +207,7 @@ impl Endpoint {
     pub fn connect(&mut self, now: Time) {
         if self.state == State::Closed {
             self.state = State::SynSent;
-            let handshake = Handshake::syn(self.variant, self.linear_syn_timeouts, now);
+            let handshake = Handshake::syn(self.rules, self.linear_syn_timeouts, now);
             self.handshake = self.with_limits(handshake);
             self.handshake_due = true;
         }
@@ -312,7 +313,7 @@ impl Endpoint {
                 self.agree(accecn::of_syn(self.wants_ecn, segment.flags), AccEcn::server, segment);
                 self.receiver.set_ts_recent(segment.ts_val);
                 self.state = State::SynReceived;
-                self.handshake = self.with_limits(Handshake::syn_ack(self.variant, now));
+                self.handshake = self.with_limits(Handshake::syn_ack(self.rules, now));
                 self.handshake_due = true;
             }
             // The SYN-ACK echoes the first SYN's timestamp even then, so the client's round trip counts from that. Source:

@@ -1,9 +1,9 @@
 //! The handshake of one end: when its SYN or SYN-ACK goes out again, and what its answer tells.
 
 use crate::rtt::{RTO_INITIAL, RTO_MAX};
+use crate::rules::Rules;
 use crate::segment::Segment;
 use crate::timestamp::now_ms;
-use crate::variant::Variant;
 use sojourn_units::ticks;
 use sojourn_units::{Duration, Time};
 
@@ -47,15 +47,15 @@ pub(crate) struct Handshake {
     max_rto: Duration,
     /// After so long without an answer the end that connects gives up (Linux `TCP_USER_TIMEOUT`).
     user_timeout: Option<Duration>,
-    variant: Variant,
+    rules: &'static Rules,
 }
 
 impl Handshake {
     /// A SYN goes out at `now`; `linear` time-outs are as long as the first.
-    pub(crate) fn syn(variant: Variant, linear: u32, now: Time) -> Self {
+    pub(crate) fn syn(rules: &'static Rules, linear: u32, now: Time) -> Self {
         Self {
             sent: now,
-            due: goes_off(variant, RTO_INITIAL, now),
+            due: goes_off(rules, RTO_INITIAL, now),
             answered: None,
             timeouts: 0,
             repeats: 0,
@@ -63,15 +63,15 @@ impl Handshake {
             linear,
             max_rto: RTO_MAX,
             user_timeout: None,
-            variant,
+            rules,
         }
     }
 
     /// A SYN-ACK goes out at `now`.
-    pub(crate) fn syn_ack(variant: Variant, now: Time) -> Self {
+    pub(crate) fn syn_ack(rules: &'static Rules, now: Time) -> Self {
         Self {
             passive: true,
-            ..Self::syn(variant, 0, now)
+            ..Self::syn(rules, 0, now)
         }
     }
 
@@ -115,8 +115,7 @@ impl Handshake {
     /// Whether a SYN or SYN-ACK that has come again is answered, or another bad segment: one in each `interval`. Linux
     /// 3.14 answers all.
     pub(crate) fn may_answer(&mut self, interval: Duration, now: Time) -> bool {
-        let limited = self.variant != Variant::Linux314;
-        if limited && self.answered.is_some_and(|at| now.since(at) < interval) {
+        if self.rules.limits_answers && self.answered.is_some_and(|at| now.since(at) < interval) {
             return false;
         }
         self.answered = Some(now);
@@ -139,7 +138,7 @@ impl Handshake {
         let wait = (RTO_INITIAL * (1 << doublings)).min(self.max_rto);
         // Source: Linux `tcp_clamp_rto_to_user_timeout`.
         let wait = self.left(now).map_or(wait, |left| wait.min(left.max(AT_ONCE)));
-        self.due = goes_off(self.variant, wait, now);
+        self.due = goes_off(self.rules, wait, now);
     }
 
     /// The round trip that the answer tells. A segment sent more than once has none (Karn's rule), but the echoed
@@ -162,15 +161,15 @@ impl Handshake {
         if self.repeats < 2 {
             return false;
         }
-        self.variant == Variant::Linux314 || self.timeouts > 0 && answer.ts_ecr != now_ms(self.sent)
+        !self.rules.undoes_syn || self.timeouts > 0 && answer.ts_ecr != now_ms(self.sent)
     }
 }
 
-/// When a time-out set at `now` goes off. Deviation: exact in the variant of Linux 3.14, whose timers had other wheels.
-fn goes_off(variant: Variant, wait: Duration, now: Time) -> Time {
-    if variant == Variant::Linux314 {
-        now + wait
-    } else {
+/// When a time-out set at `now` goes off.
+fn goes_off(rules: &'static Rules, wait: Duration, now: Time) -> Time {
+    if rules.ticks {
         ticks::after(wait, now)
+    } else {
+        now + wait
     }
 }

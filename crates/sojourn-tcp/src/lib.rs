@@ -27,6 +27,7 @@ mod rate;
 mod receiver;
 mod reset;
 mod rtt;
+mod rules;
 mod sacks;
 mod scoreboard;
 mod segment;

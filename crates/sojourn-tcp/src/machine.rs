@@ -151,7 +151,7 @@ pub(crate) struct Machine<R> {
 
 impl<R: LossRecovery> Machine<R> {
     pub(crate) fn new(p: &TcpParams) -> Self {
-        let buffer = SendBuffer::new(p.variant, p.heads)
+        let buffer = SendBuffer::new(p.variant.rules(), p.heads)
             .with_windows(p.congestion_control.buffered_windows())
             .with_at_least(p.send_buffer);
         let initial_window = p.initial_window.min(p.congestion_control.largest_start());
@@ -196,13 +196,13 @@ impl<R: LossRecovery> Machine<R> {
                 sent: 0,
                 last_send: None,
             },
-            train: p.gso.then(|| Train::new(p.variant)),
+            train: p.gso.then(|| Train::new(p.variant.rules())),
             board: Scoreboard::new(p.mss).with_losses(p.congestion_control.needs().losses),
             rtt: RttEstimator::new(p.min_rto, p.max_rto),
             min_rtt: MinRtt::default(),
             cc: p.congestion_control.build(&p.controls(), p.variant),
             records: VecDeque::new(),
-            small_queue: SmallQueue::new(p.variant, buffer.segment()),
+            small_queue: SmallQueue::new(p.variant.rules().small_queue, buffer.segment()),
             buffer,
             stats: SenderStats::default(),
             rates: Rates::new(p.congestion_control.needs(), p.pacing, p.ecn_low),

@@ -9,9 +9,9 @@ mod unread;
 pub use unread::Held;
 
 use crate::params::TcpParams;
+use crate::rules::Rules;
 use crate::sacks::Sacks;
 use crate::segment::{Flags, Segment, WINDOW_UNIT};
-use crate::variant::Variant;
 use crate::window::ReceiveWindow;
 use sojourn_units::ticks::{self, Ticks};
 use sojourn_units::{Duration, Time};
@@ -94,19 +94,11 @@ pub struct Receiver {
     /// DCTCP: each mark is echoed once, and everything that is sent is ECN-capable (RFC 8257 section 3.2).
     accurate: bool,
     delayed: bool,
-    /// Acknowledgements above a gap may be merged (Linux since 4.18) for at most this part of the round trip, per
-    /// cent. 0: they may not.
-    compression: u8,
+    rules: &'static Rules,
     /// What the application has read since the last acknowledgement ended with PSH or with less than a full segment.
     /// It is acknowledged at once, unless this end answers with data. Source: Linux `tcp_measure_rcv_mss`,
     /// `tcp_cleanup_rbuf`.
     pushed: bool,
-    /// Whether `pushed` counts. Deviation: not in the variant of Linux 3.14, which in truth
-    /// answers short segments at once too.
-    heeds_push: bool,
-    /// Whether PSH counts on a full segment. Source: `tcp_measure_rcv_mss` of Linux 6.1.192 and 7.3; in 5.15.72 it does
-    /// not.
-    heeds_full_push: bool,
     /// This end has closed.
     closing: bool,
     /// This end sends data soon after it has received some. Source: Linux `tcp_event_data_sent`.
@@ -129,6 +121,7 @@ pub struct Receiver {
 
 impl Receiver {
     pub(crate) fn new(p: &TcpParams) -> Self {
+        let rules = p.variant.rules();
         let window = ReceiveWindow::new(p);
         let edge = 1 + window.offered().next_multiple_of(WINDOW_UNIT);
         let unread = p.receive_memory.map(|_| Box::new(Unread::new(&window)));
@@ -143,7 +136,8 @@ impl Receiver {
             dsack: None,
             need: AckNeed::None,
             delay: None,
-            delay_max: delay::longest(p),
+            delay_max: delay::longest(rules.longest_delay, p.min_rto),
+            rules,
             last_arrival: Ticks::default(),
             quick: 0,
             compressed: 0,
@@ -159,15 +153,7 @@ impl Receiver {
             accurate: p.echoes_each_mark(),
             overdue: None,
             delayed: p.delayed_ack,
-            // Source: Linux 6.1 `__tcp_ack_snd_check`; Linux 7.3 `tcp_comp_sack_rtt_percent`.
-            compression: match p.variant {
-                Variant::Linux314 => 0,
-                Variant::Linux515 | Variant::Linux61 | Variant::Linux612 => 5,
-                Variant::Linux73 => 33,
-            },
             pushed: false,
-            heeds_push: p.variant != Variant::Linux314,
-            heeds_full_push: p.variant != Variant::Linux515,
             closing: false,
             answers: false,
             window,
@@ -293,8 +279,8 @@ impl Receiver {
             // Linux: a segment that enlarges the window is acknowledged at once.
             self.quick |= 1;
         }
-        if !full || self.heeds_full_push && segment.flags.has(Flags::PSH) {
-            self.pushed = self.heeds_push;
+        if !full || self.rules.heeds_full_push && segment.flags.has(Flags::PSH) {
+            self.pushed = self.rules.heeds_push;
         }
         if start == self.next && self.ranges.is_empty() {
             self.next = end;
@@ -339,7 +325,7 @@ impl Receiver {
         if self.last.is_none() && end > known {
             self.last = Some(end);
         }
-        if self.closing || !self.heeds_push {
+        if self.closing || !self.rules.heeds_push {
             self.acknowledge_now();
         } else {
             self.answers = true;
@@ -455,7 +441,7 @@ impl Receiver {
     /// Above a gap each segment asks for an acknowledgement at once; after the third for the same gap they are merged
     /// for up to 1 ms. Source: Linux SACK compression.
     fn compress(&mut self, now: Time) {
-        if self.compression == 0 || self.compressed >= COMPRESSED_MAX {
+        if self.rules.compression == 0 || self.compressed >= COMPRESSED_MAX {
             self.need = AckNeed::Now;
             return;
         }
@@ -472,7 +458,7 @@ impl Receiver {
         if self.compression_due.is_none() {
             // At most this part of the round trip, as far as this side knows it.
             let rtt = self.window.rtt().into_iter().chain(self.srtt).min();
-            let part = |rtt: Duration| COMPRESSION_DELAY.min(rtt * u64::from(self.compression) / 100);
+            let part = |rtt: Duration| COMPRESSION_DELAY.min(rtt * u64::from(self.rules.compression) / 100);
             self.compression_due = Some(now + rtt.map_or(COMPRESSION_DELAY, part));
         }
     }
@@ -510,7 +496,7 @@ impl Receiver {
         if let Some(delay) = self.delay
             && ticks::of(now) - self.last_arrival < delay
         {
-            self.answers = self.heeds_push;
+            self.answers = self.rules.heeds_push;
         }
     }
 

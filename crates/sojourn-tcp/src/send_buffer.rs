@@ -1,7 +1,8 @@
 //! The send buffer: what the application has handed to the kernel, in how large pieces, and when it may hand over
 //! more.
 
-use crate::variant::{Heads, Variant};
+use crate::rules::Rules;
+use crate::variant::Heads;
 use std::collections::VecDeque;
 
 /// `tcp_wmem`'s largest size.
@@ -56,7 +57,8 @@ pub(crate) struct SendBuffer {
     fits: u32,
     /// It was full, and the application waits.
     full: bool,
-    variant: Variant,
+    /// It is enlarged, and counts memory (Linux 6.1). If not, it counts segments.
+    grows: bool,
     /// Ends of segments yet to be sent that carry PSH, ascending.
     pushes: VecDeque<u64>,
     /// What a segment takes, and what is reckoned for one when the buffer is enlarged, bytes.
@@ -75,17 +77,15 @@ pub(crate) struct SendBuffer {
 }
 
 impl SendBuffer {
-    pub(crate) fn new(variant: Variant, heads: Heads) -> Self {
-        let (segment, expanded_by) = match variant {
-            Variant::Linux314 => (SEGMENT_3_14, 0),
-            _ => (heads.segment(), heads.reckoned()),
-        };
-        let size = match variant {
-            Variant::Linux314 => BYTES,
-            _ => WINDOWS * LEAST_WINDOW * expanded_by,
+    pub(crate) fn new(rules: &Rules, heads: Heads) -> Self {
+        let (segment, expanded_by, size) = if rules.send_buffer_grows {
+            let reckoned = heads.reckoned();
+            (heads.segment(), reckoned, WINDOWS * LEAST_WINDOW * reckoned)
+        } else {
+            (SEGMENT_3_14, 0, BYTES)
         };
         Self {
-            variant,
+            grows: rules.send_buffer_grows,
             segment,
             expanded_by,
             windows: WINDOWS,
@@ -169,10 +169,10 @@ impl SendBuffer {
 
     /// Bytes of memory that merging has freed.
     fn freed(&self, view: View) -> u64 {
-        match self.variant {
-            Variant::Linux314 => 0,
-            _ => u64::from(view.merged) * u64::from(self.segment.saturating_sub(view.mss.into())),
+        if !self.grows {
+            return 0;
         }
+        u64::from(view.merged) * u64::from(self.segment.saturating_sub(view.mss.into()))
     }
 
     /// Whether a third is free because SACKed segments were merged. Source: `sk_stream_is_writeable`.
@@ -187,9 +187,10 @@ impl SendBuffer {
         self.largest_window = self.largest_window.max(view.window_end - view.una);
         let held = (self.end - view.una).div_ceil(mss);
         // Linux 6.1 takes a segment as long as it is below the limit.
-        let most = match self.variant {
-            Variant::Linux314 => u64::from(self.size / self.segment),
-            _ => (u64::from(self.size) + self.freed(view)).div_ceil(u64::from(self.segment)),
+        let most = if self.grows {
+            (u64::from(self.size) + self.freed(view)).div_ceil(u64::from(self.segment))
+        } else {
+            u64::from(self.size / self.segment)
         };
         for _ in held..most {
             if self.end >= view.written {
@@ -212,9 +213,10 @@ impl SendBuffer {
     }
 
     fn set_wake(&mut self, mss: u64) {
-        let most = match self.variant {
-            Variant::Linux314 => self.size / self.segment - 1,
-            _ => self.size / 3 * 2 / self.segment,
+        let most = if self.grows {
+            self.size / 3 * 2 / self.segment
+        } else {
+            self.size / self.segment - 1
         };
         self.wakes_at = self.end.saturating_sub(u64::from(most) * mss);
     }
@@ -238,14 +240,14 @@ impl SendBuffer {
 
     fn push(&mut self) {
         self.pushed = self.end;
-        if self.variant != Variant::Linux314 {
+        if self.grows {
             self.pushes.push_back(self.end);
         }
     }
 
     /// Source: `tcp_should_expand_sndbuf`, `tcp_sndbuf_expand`.
     fn expand(&mut self, view: View) {
-        if self.variant != Variant::Linux314 {
+        if self.grows {
             self.fits = LEAST_WINDOW.max(view.cwnd).max(view.reordering + 1);
             let size = (self.windows * self.expanded_by).saturating_mul(self.fits).min(BYTES);
             self.size = self.size.max(size);
@@ -257,6 +259,7 @@ impl SendBuffer {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::variant::Variant;
 
     const MSS: u64 = 1448;
 
@@ -290,7 +293,7 @@ mod tests {
     #[test]
     fn the_first_write_is_of_two_initial_windows() {
         // 2 * 10 * 2304 = 46080 bytes hold 20.8 segments of 2216; the last may exceed it.
-        let mut buffer = SendBuffer::new(Variant::Linux61, Heads::Lean61);
+        let mut buffer = SendBuffer::new(Variant::Linux61.rules(), Heads::Lean61);
         assert!(buffer.fill(view(0, 10)));
         assert_eq!(taken(&buffer), 21);
         // Its end carries PSH: 21 segments are less than half of the peer's 64,088 bytes.
@@ -301,7 +304,7 @@ mod tests {
 
     #[test]
     fn the_next_is_when_a_third_is_free() {
-        let mut buffer = SendBuffer::new(Variant::Linux61, Heads::Lean61);
+        let mut buffer = SendBuffer::new(Variant::Linux61.rules(), Heads::Lean61);
         buffer.fill(view(0, 10));
         // Two thirds of 46080 are 30720: 13 segments, and not 14.
         assert!(!buffer.fill(view(7, 10)));
@@ -311,7 +314,7 @@ mod tests {
 
     #[test]
     fn it_follows_the_window() {
-        let mut buffer = SendBuffer::new(Variant::Linux61, Heads::Lean61);
+        let mut buffer = SendBuffer::new(Variant::Linux61.rules(), Heads::Lean61);
         buffer.fill(view(0, 10));
         // 2 * 40 * 2304 / 2216 = 83.2.
         assert!(buffer.fill(view(1, 40)));
@@ -330,7 +333,7 @@ mod tests {
     #[test]
     fn with_large_heads_it_is_more_than_three_windows() {
         // 2 * 100 * 4352 / 2728 = 319.06.
-        let mut buffer = SendBuffer::new(Variant::Linux61, Heads::Large61);
+        let mut buffer = SendBuffer::new(Variant::Linux61.rules(), Heads::Large61);
         buffer.fill(view(0, 10));
         buffer.fill(view(0, 100));
         // Two thirds of it are 212 segments.
@@ -342,7 +345,7 @@ mod tests {
     #[test]
     fn it_holds_1893_segments_at_most() {
         // 4194304 / 2216 = 1892.7; the segment that begins below the limit is taken whole.
-        let mut buffer = SendBuffer::new(Variant::Linux61, Heads::Lean61);
+        let mut buffer = SendBuffer::new(Variant::Linux61.rules(), Heads::Lean61);
         buffer.fill(view(0, 10));
         buffer.fill(view(0, 100_000));
         assert_eq!(taken(&buffer), 1893);
@@ -357,7 +360,7 @@ mod tests {
             merged,
             ..view(una, 100_000)
         };
-        let mut buffer = SendBuffer::new(Variant::Linux61, Heads::Lean61);
+        let mut buffer = SendBuffer::new(Variant::Linux61.rules(), Heads::Lean61);
         buffer.fill(view(0, 10));
         buffer.fill(view(0, 100_000));
         assert!(!buffer.fill(merged(354, 799)), "1539 are held");
@@ -369,7 +372,7 @@ mod tests {
 
     #[test]
     fn that_of_the_old_kernel_takes_963_and_more_as_soon_as_there_is_room() {
-        let mut buffer = SendBuffer::new(Variant::Linux314, Heads::Lean61);
+        let mut buffer = SendBuffer::new(Variant::Linux314.rules(), Heads::Lean61);
         buffer.fill(view(0, 10));
         assert_eq!(taken(&buffer), 963);
         assert!(!buffer.fill(view(0, 10)));

@@ -7,7 +7,6 @@ use crate::params::TcpParams;
 use crate::rack::Rack;
 use crate::segment::Segment;
 use crate::small_queue::Device;
-use crate::variant::Variant;
 use sojourn_units::{Duration, Time};
 
 /// The segments that a sender has out. Source: the fields `tcpi_unacked`, `tcpi_sacked`, `tcpi_lost` and
@@ -56,9 +55,10 @@ mod options;
 
 impl Sender {
     pub(crate) fn new(p: &TcpParams) -> Self {
-        Self(match p.variant {
-            Variant::Linux314 => AnyMachine::Fack(Machine::new(p)),
-            _ => AnyMachine::Rack(Machine::new(p)),
+        Self(if p.variant.rules().fack {
+            AnyMachine::Fack(Machine::new(p))
+        } else {
+            AnyMachine::Rack(Machine::new(p))
         })
     }
 

@@ -1,12 +1,13 @@
 //! TCP small queues: how much of a connection its own host's device may hold.
 
-use crate::variant::Variant;
-
-/// `tcp_limit_output_bytes`. In Linux 3.14 the limit is never below it, in Linux 6.1 never above.
-const LIMIT_3_14: u64 = 128 << 10;
-const LIMIT_6_1: u64 = 1 << 20;
-/// The same of Linux 7.3.
-const LIMIT_7_3: u64 = 4 << 20;
+/// What the device may hold of a connection, bytes of memory (`tcp_limit_output_bytes`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Limit {
+    /// What leaves in a moment at the pacing rate, but at least so much. The device has no say (Linux 3.14).
+    AtLeast(u64),
+    /// What leaves in a moment at the pacing rate, but at most so much.
+    AtMost(u64),
+}
 
 /// Memory that is charged to a socket that has sent nothing. Source: `sk_wmem_alloc` after `sk_alloc`.
 const BASE: u64 = 1;
@@ -25,10 +26,10 @@ impl Device {
     ///
     /// Source: Linux 6.1 `sk_pacing_shift`, `ieee80211_subif_start_xmit` with `tx_sk_pacing_shift` 7, mac80211's
     /// default, which none of ath9k, ath10k and iwlwifi changes. Linux 3.14 asks no device.
-    fn shift(self, variant: Variant) -> u32 {
-        match (self, variant) {
-            (Self::Wire, _) | (_, Variant::Linux314) => 10,
-            (Self::Wireless, _) => 7,
+    fn shift(self, limit: Limit) -> u32 {
+        match (self, limit) {
+            (Self::Wire, _) | (_, Limit::AtLeast(_)) => 10,
+            (Self::Wireless, Limit::AtMost(_)) => 7,
         }
     }
 }
@@ -56,7 +57,7 @@ pub(crate) struct View {
 /// whatever the head.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct SmallQueue {
-    variant: Variant,
+    limit: Limit,
     shift: u32,
     /// What a segment occupies, bytes.
     segment: u64,
@@ -67,10 +68,10 @@ pub(crate) struct SmallQueue {
 }
 
 impl SmallQueue {
-    pub(crate) fn new(variant: Variant, segment: u32) -> Self {
+    pub(crate) fn new(limit: Limit, segment: u32) -> Self {
         Self {
-            variant,
-            shift: Device::Wire.shift(variant),
+            limit,
+            shift: Device::Wire.shift(limit),
             segment: u64::from(segment),
             held: 0,
             throttled: false,
@@ -79,7 +80,7 @@ impl SmallQueue {
 
     /// The host sends by `device`.
     pub(crate) fn set_device(&mut self, device: Device) {
-        self.shift = device.shift(self.variant);
+        self.shift = device.shift(self.limit);
     }
 
     /// Of the pacing rate: what its host's device may hold is what is sent in a second, shifted right by so much.
@@ -119,14 +120,12 @@ impl SmallQueue {
     pub(crate) fn holds(&mut self, retransmission: bool, view: View) -> bool {
         let bytes = BASE + self.held * self.segment;
         let rate = view.pacing_rate.map_or(u64::MAX, |rate| rate >> self.shift);
-        let beyond = |most: u64| {
-            let limit = rate.max(2 * self.segment).min(most) << u32::from(retransmission);
-            bytes > limit && view.packets_out > 1
-        };
-        let holds = match self.variant {
-            Variant::Linux314 => !retransmission && bytes > rate.max(LIMIT_3_14),
-            Variant::Linux73 => beyond(LIMIT_7_3),
-            _ => beyond(LIMIT_6_1),
+        let holds = match self.limit {
+            Limit::AtLeast(least) => !retransmission && bytes > rate.max(least),
+            Limit::AtMost(most) => {
+                let limit = rate.max(2 * self.segment).min(most) << u32::from(retransmission);
+                bytes > limit && view.packets_out > 1
+            }
         };
         self.throttled |= holds;
         holds
@@ -136,7 +135,7 @@ impl SmallQueue {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::variant::Heads;
+    use crate::variant::{Heads, Variant};
 
     fn queue(variant: Variant, device: Device) -> SmallQueue {
         let segment = if variant == Variant::Linux314 {
@@ -144,7 +143,7 @@ mod tests {
         } else {
             variant.heads().segment()
         };
-        let mut queue = SmallQueue::new(variant, segment);
+        let mut queue = SmallQueue::new(variant.rules().small_queue, segment);
         queue.set_device(device);
         queue
     }

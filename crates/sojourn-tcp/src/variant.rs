@@ -54,17 +54,6 @@ pub enum Heads {
     Wireless612,
 }
 
-impl Variant {
-    /// What a kernel without wireless and tunnels reserves.
-    #[must_use]
-    pub const fn heads(self) -> Heads {
-        match self {
-            Self::Linux612 | Self::Linux73 => Heads::Lean612,
-            Self::Linux515 | Self::Linux61 | Self::Linux314 => Heads::Lean61,
-        }
-    }
-}
-
 impl Heads {
     /// What a full segment of 1448 bytes occupies, bytes: its head, an `sk_buff` of 256, and the payload in a page.
     #[must_use]
@@ -76,6 +65,12 @@ impl Heads {
             Self::Wireless612 => 640,
         };
         head + 256 + 1448
+    }
+
+    /// Whether the receive window goes by what segments really occupy, as since Linux 6.6. Before, half of the buffer is
+    /// window.
+    pub(crate) const fn are_measured(self) -> bool {
+        matches!(self, Self::Lean612 | Self::Wireless612)
     }
 
     /// What a received segment with so much payload occupies, bytes.

@@ -1,9 +1,10 @@
 //! The receive window: how much the receiver offers, and how it learns to offer more.
 
 use crate::params::{ReceiveBuffer, TcpParams};
+use crate::rules::Rules;
 use crate::segment::WINDOW_UNIT;
 use crate::timestamp::now_ms;
-use crate::variant::{Heads, Variant};
+use crate::variant::Heads;
 use sojourn_units::{Duration, Time};
 
 /// A fresh buffer, bytes of memory. Source: Linux `tcp_rmem`, its second number.
@@ -63,32 +64,6 @@ impl ReceiveMemory {
     }
 }
 
-/// What of the receive window differs between kernels.
-#[derive(Clone, Copy, Debug)]
-#[expect(clippy::struct_excessive_bools, reason = "independent facts")]
-struct Rules {
-    /// A smaller sample of the round trip counts at once. Source: `tcp_rcv_rtt_update` of Linux 6.1.192; earlier ones
-    /// smooth all.
-    falls: bool,
-    /// The window is that part of the buffer which segments really fill with payload, and the first one may be larger
-    /// than a SYN says. Source: Linux since 6.6 (`tcp_measure_rcv_mss`, `scaling_ratio`) and 6.10. Before, it is half
-    /// of the buffer.
-    measures: bool,
-    /// Twice what was read is enough, without 16 segments more, and what lies above a gap counts. A sample of the round
-    /// trip below a millisecond does not count. Source: Linux 7.3 `tcp_rcvbuf_grow`, `tcp_rcv_rtt_measure_ts`.
-    spans: bool,
-}
-
-impl Rules {
-    fn of(p: &TcpParams) -> Self {
-        Self {
-            falls: p.variant != Variant::Linux314,
-            measures: matches!(p.heads, Heads::Lean612 | Heads::Wireless612),
-            spans: p.variant == Variant::Linux73,
-        }
-    }
-}
-
 /// The window that an end offers by the memory of its receive buffer, as the kernel does that `tcp.variant` names.
 ///
 /// The window follows twice what was read in the last round trip (dynamic right-sizing, Fisk and Feng 2001). What
@@ -126,7 +101,11 @@ pub(crate) struct ReceiveWindow {
     /// A round trip has passed at this time, when everything up to this byte had been read.
     round_over: Option<(u64, Time)>,
     last_echo: u32,
-    rules: Rules,
+    rules: &'static Rules,
+    /// The window is that part of the buffer which segments really fill with payload, and the first one may be larger
+    /// than a SYN says. Source: Linux since 6.6 (`tcp_measure_rcv_mss`, `scaling_ratio`) and 6.10. Before, it is half of
+    /// the buffer.
+    measures: bool,
     shift: u8,
     /// Where and when the current round trip began.
     round_start: (u64, Time),
@@ -163,7 +142,7 @@ impl ReceiveWindow {
     pub(crate) fn new(p: &TcpParams) -> Self {
         let buffer = p.receive_memory.unwrap_or_else(|| read_at_once(p));
         let at_once = p.receive_memory.is_none();
-        let rules = Rules::of(p);
+        let measures = p.heads.are_measured();
         let shift = if at_once {
             WINDOW_UNIT.ilog2() as u8
         } else {
@@ -172,7 +151,7 @@ impl ReceiveWindow {
         let mss = u64::from(buffer.segment).max(1);
         let space = buffer.size * HALF / 256;
         let first = if space > mss { space / mss * mss } else { space };
-        let first = if rules.measures { first } else { first.min(FIELD) };
+        let first = if measures { first } else { first.min(FIELD) };
         let mut window = Self {
             offered: first,
             clamp: (FIELD << shift).min(buffer.bound().unwrap_or(u64::MAX)),
@@ -184,7 +163,8 @@ impl ReceiveWindow {
             rtt: None,
             round_over: None,
             last_echo: 0,
-            rules,
+            rules: p.variant.rules(),
+            measures,
             shift,
             round_start: (1, Time::ZERO),
             space: 0,
@@ -296,7 +276,7 @@ impl ReceiveWindow {
             if echo > 0 && (passed > 0 || !self.rules.spans) {
                 let sample = Duration::from_millis(u64::from(passed).max(1));
                 self.rtt = Some(match self.rtt {
-                    Some(rtt) if sample >= rtt || !self.rules.falls => rtt.saturating_sub(rtt / 8) + sample / 8,
+                    Some(rtt) if sample >= rtt || !self.rules.rtt_falls => rtt.saturating_sub(rtt / 8) + sample / 8,
                     _ => sample,
                 });
             }
@@ -330,7 +310,7 @@ impl ReceiveWindow {
         }
         self.segment = segment.min(self.mss);
         let ratio = (len * 256 / memory).max(1);
-        if self.rules.measures && ratio != self.ratio {
+        if self.measures && ratio != self.ratio {
             self.ratio = ratio;
             self.resize(self.size);
             self.space = self.space.min(self.clamp);
@@ -382,7 +362,7 @@ impl ReceiveWindow {
 
     /// The buffer becomes large enough for a window of so many bytes.
     fn enlarge(&mut self, window: u64) {
-        let size = if self.rules.measures {
+        let size = if self.measures {
             window * 256 / self.ratio
         } else {
             window / self.mss * reckoned(self.mss)
@@ -491,6 +471,7 @@ fn reckoned(mss: u64) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::variant::Variant;
     use sojourn_units::Bytes;
 
     fn automatic(variant: Variant, receive_window: u64) -> ReceiveWindow {

@@ -78,7 +78,7 @@ impl Listed for Cubic {
         Self {
             hystart: (params.slow_start == SlowStart::HyStart).then(|| HyStart::new(variant)),
             plus_plus: (params.slow_start == SlowStart::HyStartPlusPlus).then(Box::default),
-            ..Self::fresh(variant == Variant::Linux314)
+            ..Self::fresh(variant.rules().counts_acks)
         }
     }
 }

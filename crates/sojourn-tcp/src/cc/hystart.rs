@@ -35,7 +35,7 @@ impl HyStart {
     /// As `variant` of Linux has it.
     pub(crate) fn new(variant: crate::variant::Variant) -> Self {
         Self {
-            first: variant == crate::variant::Variant::Linux314,
+            first: variant.rules().first_hystart,
             ..Self::default()
         }
     }

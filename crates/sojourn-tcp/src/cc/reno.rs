@@ -17,7 +17,7 @@ impl Listed for Reno {
 
     fn new((): &(), variant: Variant) -> Self {
         Self {
-            counts_acks: variant == Variant::Linux314,
+            counts_acks: variant.rules().counts_acks,
         }
     }
 }

@@ -3,7 +3,6 @@
 use super::{ConnectionState, Endpoint, State};
 use crate::accecn::{self, AccEcn, EcnMode, Opening, OptionUse};
 use crate::segment::{Flags, Segment};
-use crate::variant::Variant;
 use sojourn_units::Time;
 
 impl Endpoint {
@@ -69,7 +68,7 @@ impl Endpoint {
                 _ => Flags::ECE,
             };
         }
-        let insists = !self.accecn_params.fallback || self.variant == Variant::Linux314;
+        let insists = !self.accecn_params.fallback || !self.rules.ecn_fallback;
         match self.wants_ecn {
             EcnMode::Classic if insists || self.syn_retransmissions == 0 => Flags::ECE | Flags::CWR,
             EcnMode::Accurate if insists || self.syn_retransmissions <= 1 => Flags::of_ace(accecn::ASKS),
@@ -106,7 +105,7 @@ impl Endpoint {
         if let Some(accecn) = &mut self.accecn {
             accecn.newer = newer;
             let changed = accecn.on_arrival(segment, self.receiver.knows(segment));
-            let untold = self.variant == Variant::Linux515 && newer && segment.flags.ecn().is_capable();
+            let untold = self.rules.acknowledges_ect && newer && segment.flags.ecn().is_capable();
             if (changed || untold) && segment.span() > 0 {
                 self.receiver.acknowledge_now();
             }

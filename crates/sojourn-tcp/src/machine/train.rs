@@ -2,7 +2,7 @@
 
 use super::{LossRecovery, Machine};
 use crate::cc::{CaState, CongestionControl};
-use crate::variant::Variant;
+use crate::rules::Rules;
 use sojourn_units::{Duration, Time};
 
 /// What a packet of several segments holds at most, bytes. Source: Linux `GSO_LEGACY_MAX_SIZE` less headers.
@@ -12,22 +12,10 @@ const DIVISOR: u32 = 3;
 /// Who has sent nothing for so long sends what fits.
 const RECENT: Duration = Duration::from_millis(1);
 
-/// The rules of a kernel that trains follow.
-#[derive(Clone, Copy, Debug)]
-struct Rules {
-    /// A train waits for an acknowledgement that is expected within this, and within half a round trip. Source:
-    /// `tcp_tso_should_defer` of Linux 6.1.192 and 7.3; in 5.15 only the half counts. Deviation: Linux 3.14 has other
-    /// rules.
-    near: Duration,
-    /// A short round trip lengthens trains: by a largest one, halved for each 2^this microseconds of the least round
-    /// trip (`tcp_tso_rtt_log`, of Linux 5.18 and later).
-    rtt_shift: Option<u32>,
-}
-
 /// How far the sender is in its train.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Train {
-    rules: Rules,
+    rules: &'static Rules,
     /// Segments of it that are still to leave.
     left: u32,
     /// Segments that it began with.
@@ -39,14 +27,9 @@ pub(super) struct Train {
 }
 
 impl Train {
-    pub(super) fn new(variant: Variant) -> Self {
-        let (near, rtt_shift) = match variant {
-            Variant::Linux314 => (RECENT, None),
-            Variant::Linux515 => (Duration::MAX, None),
-            Variant::Linux61 | Variant::Linux612 | Variant::Linux73 => (RECENT, Some(9)),
-        };
+    pub(super) fn new(rules: &'static Rules) -> Self {
         Self {
-            rules: Rules { near, rtt_shift },
+            rules,
             left: 0,
             length: 0,
             charge: 0,
@@ -102,7 +85,7 @@ impl<R: LossRecovery> Machine<R> {
         let room = (self.window.cwnd - self.board.in_flight()).min(whole(self.window_end));
         let ready = whole(self.buffer.end());
         let longest = self.longest_train(train.rules);
-        train.waits = room < ready && room < longest && self.may_wait(room, train.rules.near, now);
+        train.waits = room < ready && room < longest && self.may_wait(room, train.rules.train_near, now);
         if !train.waits {
             // At most half of the window, so that two trains are under way. Source: Linux `tcp_cwnd_test`.
             train.length = room.min(ready).min(longest).min(self.window.cwnd / 2).max(1);
@@ -116,7 +99,7 @@ impl<R: LossRecovery> Machine<R> {
     /// Segments of the longest train: what leaves in 1 ms at the pacing rate, or as the control has it.
     ///
     /// Source: Linux 6.1 `tcp_tso_autosize`.
-    fn longest_train(&self, rules: Rules) -> u32 {
+    fn longest_train(&self, rules: &Rules) -> u32 {
         let mss = u64::from(self.payload());
         let known = self.una > 1;
         let linux = || self.pacing_rate().filter(|_| known);
@@ -124,7 +107,7 @@ impl<R: LossRecovery> Machine<R> {
             return u32::try_from(LARGEST / mss).unwrap_or(u32::MAX);
         };
         let mut bytes = rate >> self.small_queue.shift();
-        if let Some(spread) = rules.rtt_shift {
+        if let Some(spread) = rules.train_rtt_shift {
             let halvings = self.min_rtt.get().map_or(0, Duration::as_micros) >> spread;
             bytes += LARGEST
                 .checked_shr(u32::try_from(halvings).unwrap_or(u32::MAX))

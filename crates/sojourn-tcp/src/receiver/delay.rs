@@ -1,23 +1,20 @@
 //! How long an acknowledgement waits for a second segment.
 
 use super::{AckNeed, DELAY_MIN, QUICK_ACKS, Receiver};
-use crate::params::TcpParams;
-use crate::variant::Variant;
-use sojourn_units::Time;
+use crate::rules::LongestDelay;
 use sojourn_units::ticks::{self, Ticks};
+use sojourn_units::{Duration, Time};
 
 /// Largest delay (RFC 1122 section 4.2.3.2).
 const DELAY_MAX: Ticks = Ticks::from_millis(500);
-/// The longest that the timer of Linux is set to. Source: Linux `TCP_DELACK_MAX`, `icsk_delack_max`.
-const TIMER_MAX: Ticks = Ticks::from_millis(200);
 
-/// The longest that an acknowledgement is delayed. Source: Linux 6.1 and 7.3 `tcp_send_delayed_ack`, `tcp_delack_max`.
-pub(super) fn longest(p: &TcpParams) -> Ticks {
-    match p.variant {
-        Variant::Linux314 => DELAY_MAX,
-        Variant::Linux515 | Variant::Linux61 | Variant::Linux612 => TIMER_MAX,
-        // A tick less than the least time-out, so that the peer's need not go off.
-        Variant::Linux73 => TIMER_MAX.min(ticks::up(p.min_rto).max(Ticks::from_millis(2)) - Ticks::from_millis(1)),
+/// The longest that an acknowledgement is delayed where the least time-out is `min_rto`.
+pub(super) fn longest(delay: LongestDelay, min_rto: Duration) -> Ticks {
+    match delay {
+        LongestDelay::Is(longest) => longest,
+        LongestDelay::BelowTimeout(longest) => {
+            longest.min(ticks::up(min_rto).max(Ticks::from_millis(2)) - Ticks::from_millis(1))
+        }
     }
 }
 
@@ -74,14 +71,11 @@ impl Receiver {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use sojourn_units::Duration;
+    use crate::params::TcpParams;
+    use crate::variant::Variant;
 
     fn of(variant: Variant, min_rto: Duration) -> Ticks {
-        longest(&TcpParams {
-            variant,
-            min_rto,
-            ..TcpParams::default()
-        })
+        longest(variant.rules().longest_delay, min_rto)
     }
 
     #[test]

@@ -29,7 +29,7 @@ impl Receiver {
             return;
         }
         self.echo_ce = false;
-        if self.ecn && self.compression > 0 {
+        if self.ecn && self.rules.compression > 0 {
             self.acknowledge_now();
         }
     }
@@ -60,7 +60,7 @@ impl Receiver {
     /// Linux `tcp_enter_quickack_mode`.
     #[cold]
     fn hurry(&mut self) {
-        let most = if self.compression > 0 { 2 } else { QUICK_ACKS };
+        let most = if self.rules.compression > 0 { 2 } else { QUICK_ACKS };
         self.quick = self.quick.max(self.quick_acks().min(most));
         self.delay = self.delay.map(|_| DELAY_MIN);
         self.answers = false;
