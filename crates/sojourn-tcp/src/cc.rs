@@ -6,19 +6,18 @@ mod cubic;
 mod dctcp;
 #[cfg(test)]
 mod fixed;
-mod hystart;
-mod hystart_plus_plus;
 mod ledbat;
 mod own;
 mod prague;
 mod reno;
 mod sample;
+mod slow_start;
 mod state;
 mod window;
 
 pub use bbr::{Bbr, BbrParams};
 pub use bbr2_3::{Bbr2, Bbr2L4s, Bbr3, LaterBbrParams};
-pub use cubic::{Cubic, CubicParams, SlowStart};
+pub use cubic::{Cubic, CubicParams};
 pub use dctcp::Dctcp;
 #[cfg(test)]
 pub use fixed::{Fixed, FixedParams};
@@ -27,6 +26,7 @@ pub use own::{CloneControl, Own, OwnControl, register};
 pub use prague::{Prague, PragueParams, PragueVersion, RttControl};
 pub use reno::Reno;
 pub use sample::{LostSegment, RateSample, SenderView};
+pub use slow_start::SlowStart;
 pub use state::CaState;
 pub use window::{Threshold, Window};
 

@@ -1,7 +1,6 @@
 //! CUBIC: RFC 9438, with the clock and the integer arithmetic of Linux.
 
-use super::hystart::HyStart;
-use super::hystart_plus_plus::HyStartPlusPlus;
+use super::slow_start::{Phase, SlowStart};
 use super::{Ack, CongestionControl, Listed, Window};
 use crate::variant::Variant;
 use sojourn_units::{Duration, Time};
@@ -46,21 +45,7 @@ pub struct Cubic {
     /// Linux before 4.0: the Reno-friendly window counts acknowledgements, which with delayed ones is half as fast,
     /// and the window may grow with every segment acknowledged.
     counts_acks: bool,
-    hystart: Option<HyStart>,
-    /// Of the first slow start.
-    plus_plus: Option<Box<HyStartPlusPlus>>,
-}
-
-/// By what CUBIC's slow start ends, beside losses and marks.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum SlowStart {
-    /// By nothing else.
-    Plain,
-    /// By `HyStart`. Source: Linux `tcp_cubic/hystart`.
-    #[default]
-    HyStart,
-    /// By `HyStart++` (RFC 9406), which Linux has not adopted.
-    HyStartPlusPlus,
+    slow_start: Phase,
 }
 
 /// What may be set on CUBIC.
@@ -75,17 +60,13 @@ impl Listed for Cubic {
     type Params = CubicParams;
 
     fn new(params: &CubicParams, variant: Variant) -> Self {
-        Self {
-            hystart: (params.slow_start == SlowStart::HyStart).then(|| HyStart::new(variant)),
-            plus_plus: (params.slow_start == SlowStart::HyStartPlusPlus).then(Box::default),
-            ..Self::fresh(variant.rules().counts_acks)
-        }
+        Self::fresh(variant.rules().counts_acks, Phase::new(params.slow_start, variant))
     }
 }
 
 impl Cubic {
-    /// Before any congestion, without `HyStart`.
-    fn fresh(counts_acks: bool) -> Self {
+    /// Before any congestion.
+    fn fresh(counts_acks: bool, slow_start: Phase) -> Self {
         Self {
             w_max: None,
             epoch_start: None,
@@ -97,16 +78,15 @@ impl Cubic {
             last_window: 0,
             last_update_ms: 0,
             min_rtt: None,
-            hystart: None,
-            plus_plus: None,
             counts_acks,
+            slow_start,
         }
     }
 
     /// The threshold is `beta` of the window, and the next epoch aims at where this one ended. Source: Linux
     /// `cubictcp_recalc_ssthresh`.
     fn reduce_to(&mut self, beta: u64, window: &Window) -> u32 {
-        self.plus_plus = None;
+        self.slow_start.on_reduction();
         self.epoch_start = None;
         let cwnd = u64::from(window.cwnd);
         self.w_max = Some(match self.w_max {
@@ -179,11 +159,7 @@ impl Cubic {
 
 impl CongestionControl for Cubic {
     fn on_rtt(&mut self, ack: &Ack, window: &mut Window) {
-        if let Some(plus_plus) = &mut self.plus_plus
-            && window.in_slow_start()
-        {
-            plus_plus.on_ack(ack, window);
-        }
+        self.slow_start.on_ack(ack, window);
         let Some(rtt) = ack.rtt else { return };
         // The queue is still draining right after a reduction.
         if self
@@ -194,20 +170,13 @@ impl CongestionControl for Cubic {
         }
         let base = self.min_rtt.map_or(rtt, |m| m.min(rtt));
         self.min_rtt = Some(base);
-        if window.in_slow_start()
-            && let Some(hystart) = &mut self.hystart
-        {
-            hystart.on_rtt(ack, rtt, base, window);
-        }
+        self.slow_start.on_rtt(ack, rtt, base, window);
     }
 
     fn grow(&mut self, ack: &Ack, window: &mut Window) {
         let mut ack = *ack;
         if window.in_slow_start() {
-            if let Some(plus_plus) = &mut self.plus_plus {
-                ack.acked = plus_plus.growth(ack.acked);
-            }
-            ack.acked = window.slow_start(ack.acked);
+            ack.acked = self.slow_start.grow(ack.acked, window);
             if ack.acked == 0 {
                 return;
             }
@@ -227,14 +196,8 @@ impl CongestionControl for Cubic {
     }
 
     fn on_timeout(&mut self, now: Time, nxt: u64) {
-        let mut hystart = self.hystart;
-        if let Some(h) = &mut hystart {
-            h.restart(now, nxt);
-        }
-        *self = Self {
-            hystart,
-            ..Self::fresh(self.counts_acks)
-        };
+        self.slow_start.on_timeout(now, nxt);
+        *self = Self::fresh(self.counts_acks, self.slow_start.clone());
     }
 
     fn on_restart(&mut self, idle: Duration, now: Time) {
@@ -336,7 +299,7 @@ mod tests {
     fn the_window_returns_to_w_max_after_k_seconds() {
         // RFC 9438 section 4.2: K = cbrt(W_max (1 - beta) / C) = cbrt(1000 * 0.3 / 0.4) = 9.09 s.
         let rtt = Duration::from_millis(100);
-        let (mut c, mut now) = (Cubic::fresh(false), Time::from_secs(1));
+        let (mut c, mut now) = (Cubic::fresh(false, Phase::Plain), Time::from_secs(1));
         let mut w = Window {
             cwnd: 1000,
             ssthresh: Segments(1000),
@@ -364,7 +327,7 @@ mod tests {
     fn in_the_reno_friendly_region_the_slope_is_8_15_of_a_segment_a_round() {
         // Small window, short RTT: Reno would be faster than the cubic function. alpha = 3 (1-0.7)/(1+0.7) = 0.53.
         let rtt = Duration::from_millis(5);
-        let (mut c, mut now) = (Cubic::fresh(false), Time::from_secs(1));
+        let (mut c, mut now) = (Cubic::fresh(false, Phase::Plain), Time::from_secs(1));
         let mut w = Window {
             cwnd: 30,
             ssthresh: Segments(30),
@@ -384,7 +347,7 @@ mod tests {
     /// the acknowledgement that this restart follows.
     #[test]
     fn an_epoch_never_begins_in_the_future() {
-        let mut c = Cubic::fresh(false);
+        let mut c = Cubic::fresh(false, Phase::Plain);
         let mut w = Window {
             cwnd: 10,
             ssthresh: Segments(10),
@@ -403,7 +366,7 @@ mod tests {
 
     #[test]
     fn fast_convergence_lowers_the_peak() {
-        let mut c = Cubic::fresh(false);
+        let mut c = Cubic::fresh(false, Phase::Plain);
         let w = |cwnd| Window {
             cwnd,
             ssthresh: Segments(0),
@@ -423,9 +386,9 @@ mod tests {
             credit: 0,
         };
         // 870 and 717 parts of 1024.
-        assert_eq!(Cubic::fresh(false).reduce_by_echo(&w), 849);
-        assert_eq!(Cubic::fresh(false).reduce(&w), 700);
-        let mut c = Cubic::fresh(false);
+        assert_eq!(Cubic::fresh(false, Phase::Plain).reduce_by_echo(&w), 849);
+        assert_eq!(Cubic::fresh(false, Phase::Plain).reduce(&w), 700);
+        let mut c = Cubic::fresh(false, Phase::Plain);
         c.reduce_by_echo(&Window { cwnd: 2000, ..w });
         c.reduce_by_echo(&w);
         // Fast convergence: half of 1 + beta of what the window was.

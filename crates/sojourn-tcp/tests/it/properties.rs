@@ -31,6 +31,12 @@ fn script() -> impl Strategy<Value = Script> {
 }
 
 impl Script {
+    /// When a transfer is over: each lost transmission costs the longest time-out at most (120 s), and the rest 900 s.
+    fn end(&self) -> Time {
+        let fates = self.data.iter().chain(&self.ack);
+        Time::from_secs(900 + 120 * fates.filter(|fate| **fate == Fate::Drop).count() as u64)
+    }
+
     fn fates(self) -> impl FnMut(&Sent) -> Fate + 'static {
         move |s| {
             // Seven lost handshakes, and it would rightly give up.
@@ -86,12 +92,13 @@ fn tcp_params() -> impl Strategy<Value = TcpParams> {
 
 /// A transfer in steps, with the checks that hold after each. (The receiver's window is checked by [`Net`] itself.)
 fn checked_transfer(p: &TcpParams, segments: u64, script: Script) -> Result<Net, TestCaseError> {
+    let end = script.end();
     let mut net = Net::new(p, script.fates());
     net.write(segments);
     let mut received = 0;
     while net.client.sender().bytes_pending() > 0 {
         let before = (net.client.sender().in_flight(), *net.client.sender().stats());
-        prop_assert!(net.step(Time::from_secs(900)), "the transfer hangs at {}", net.now);
+        prop_assert!(net.step(end), "the transfer hangs at {}", net.now);
         let s = net.client.sender();
         let sample = net.samples[net.samples.len() - 1];
         // A probe goes out whatever the window (RFC 8985 section 7.3); all else only below it.

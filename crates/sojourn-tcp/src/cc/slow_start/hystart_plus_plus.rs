@@ -31,7 +31,7 @@ struct Conservative {
 /// Deviation: windows are in whole segments, so that in conservative slow start four segments acknowledged are one more
 /// in the window. The limit of eight segments an acknowledgement holds for paced senders, too.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct HyStartPlusPlus {
+pub(in crate::cc) struct HyStartPlusPlus {
     /// The round ends when this is acknowledged (windowEnd).
     round_end: u64,
     last_min: Option<Duration>,
@@ -99,8 +99,8 @@ impl HyStartPlusPlus {
 
 #[cfg(test)]
 mod tests {
-    use super::super::Threshold;
     use super::*;
+    use crate::cc::Threshold;
     use sojourn_units::Time;
 
     struct Path {

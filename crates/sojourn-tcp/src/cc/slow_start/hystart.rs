@@ -1,6 +1,7 @@
 //! HyStart: leaving slow start before it overflows the queue.
 
 use super::{Ack, Window};
+use crate::variant::Variant;
 use sojourn_units::{Duration, Time};
 
 /// Below this window slow start goes on regardless. Source: Linux `hystart_low_window`.
@@ -19,7 +20,7 @@ const DELAY_MAX: Duration = Duration::from_millis(16);
 ///
 /// Deviation: RFC 9438 section 4.10 recommends `HyStart++` (RFC 9406); Linux has not adopted it.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct HyStart {
+pub(in crate::cc) struct HyStart {
     round_start: Time,
     /// The byte whose acknowledgement ends the round.
     round_end: u64,
@@ -33,7 +34,7 @@ pub(crate) struct HyStart {
 
 impl HyStart {
     /// As `variant` of Linux has it.
-    pub(crate) fn new(variant: crate::variant::Variant) -> Self {
+    pub(super) fn new(variant: Variant) -> Self {
         Self {
             first: variant.rules().first_hystart,
             ..Self::default()
@@ -41,7 +42,7 @@ impl HyStart {
     }
 
     /// Starts over, as after a time-out.
-    pub(crate) fn restart(&mut self, now: Time, nxt: u64) {
+    pub(super) fn restart(&mut self, now: Time, nxt: u64) {
         self.found = false;
         self.begin_round(now, nxt);
     }
@@ -55,7 +56,7 @@ impl HyStart {
     }
 
     /// An RTT sample in slow start. `base` is the smallest RTT seen.
-    pub(crate) fn on_rtt(&mut self, ack: &Ack, rtt: Duration, base: Duration, window: &mut Window) {
+    pub(super) fn on_rtt(&mut self, ack: &Ack, rtt: Duration, base: Duration, window: &mut Window) {
         if self.found {
             return;
         }
