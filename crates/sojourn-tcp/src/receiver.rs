@@ -411,12 +411,14 @@ impl Receiver {
         if self.need == AckNeed::Now {
             return;
         }
+        let mut many = self.next - self.acked > self.largest_segment;
+        let mut pushed = self.pushed;
         if self.unread.is_some() {
-            self.decide_by_memory(now);
-            return;
+            // What is read tells of PSH.
+            (many, pushed) = (many && self.keeps_window(), false);
         }
-        let hurries = (self.pushed || self.quick > 0) && !self.answers;
-        if self.next - self.acked > self.largest_segment || hurries || !self.delayed {
+        let hurries = (pushed || self.quick > 0) && !self.answers;
+        if many || hurries || !self.delayed {
             self.need = AckNeed::Now;
         } else if self.ranges.is_empty() {
             self.delay_ack(now);

@@ -3,7 +3,6 @@
 use super::unread::{Arrival, Held, Verdict};
 use super::{AckNeed, Receiver};
 use crate::segment::{Flags, Segment, WINDOW_UNIT};
-use sojourn_units::Time;
 
 impl Receiver {
     /// What its memory holds, if it has some.
@@ -44,29 +43,17 @@ impl Receiver {
         matches!(verdict, Verdict::Taken | Verdict::Repeats)
     }
 
-    /// When what was taken in order is acknowledged. Source: Linux `__tcp_ack_snd_check`: at once only if the window is
-    /// as large as before; what the application reads does the rest.
+    /// Whether the window would be as large as before. Only then two segments that are not read are acknowledged at once:
+    /// what the application reads does the rest. Source: Linux `__tcp_ack_snd_check`.
     #[cold]
     #[inline(never)]
-    pub(super) fn decide_by_memory(&mut self, now: Time) {
-        let Some(unread) = &self.unread else {
-            return;
-        };
-        let mut many = self.next - self.acked > self.largest_segment;
-        if many {
-            let selected = unread.select(&self.window);
-            if selected.crowded {
-                self.quick = 0;
-            }
-            many = selected.window >= unread.window;
+    pub(super) fn keeps_window(&mut self) -> bool {
+        let Some(unread) = &self.unread else { return true };
+        let selected = unread.select(&self.window);
+        if selected.crowded {
+            self.quick = 0;
         }
-        if many || self.quick > 0 && !self.answers || !self.delayed {
-            self.need = AckNeed::Now;
-        } else if self.ranges.is_empty() {
-            self.delay_ack(now);
-        } else {
-            self.compress(now);
-        }
+        selected.window >= unread.window
     }
 
     /// Writes the window that is left where something lies above a gap, or is not read.
