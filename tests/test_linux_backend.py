@@ -289,6 +289,23 @@ direction = "up"
     assert len({json.dumps(flow) for flow in flows.values()}) == len(flows)
 
 
+@pytest.mark.parametrize(
+    ("window", "mss"), [("20kb", 1448), ("64kb", 1000), ("256kb", 1448), ("256kb", 700), ("256kb", 536)]
+)
+def test_a_flow_that_its_receive_buffer_bounds_is_as_fast_as_in_the_simulator(
+    window: str, mss: int, virtual_kernel: Kernel
+) -> None:
+    since = version(virtual_kernel)
+    variant = "linux-7.3" if since >= (7, 3) else "linux-6.12" if since >= (6, 6) else None
+    tcp = Tcp(receive_window=window, mss=mss)
+    link = {"up": "100mbit", "down": "100mbit", "rtt": "100ms", "qdisc_up": "pfifo limit 2000"}
+    scenario = Scenario(experiment="window", duration="5s", flows=(Flow(name="a", direction="up"),), tcp=tcp, **link)
+    (run,) = runner.run_all([scenario], backend=LinuxBackend(virtual_kernel))
+    (model,) = runner.run_all([dataclasses.replace(scenario, tcp=dataclasses.replace(tcp, variant=variant))])
+    goodput, modelled = (one.record.flows[0].goodput_mbit for one in (run, model))
+    assert modelled == pytest.approx(goodput, rel=0.005)
+
+
 def test_jitter_is_uniform_and_keeps_the_order() -> None:
     """Of n delays uniform in 0 to 40 ms the mean has a standard error of 40 / sqrt(12 n).
 

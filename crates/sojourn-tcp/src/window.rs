@@ -297,7 +297,7 @@ impl ReceiveWindow {
         if len > self.segment {
             self.measure(len, memory);
         }
-        len >= 128 && self.grow(len, memory, memory + held)
+        len >= 128 && self.grow(len, self.heads.enlarging(len), memory + held)
     }
 
     /// How large the peer's segments are tells which part of the memory is payload. Source: Linux `tcp_measure_rcv_mss`.
@@ -317,8 +317,8 @@ impl ReceiveWindow {
         }
     }
 
-    /// A segment of `len` bytes that takes `memory` enlarges the window, if there is room beside the `taken` bytes of
-    /// memory. Answers whether it does. Source: Linux `tcp_grow_window`.
+    /// A segment of `len` bytes of which `memory` counts enlarges the window, if there is room beside the `taken` bytes
+    /// of memory. Answers whether it does. Source: Linux `tcp_grow_window`.
     #[inline]
     pub(crate) fn grow(&mut self, len: u64, memory: u64, taken: u64) -> bool {
         let room = self.clamp.min(self.free(taken)).saturating_sub(self.offered);
