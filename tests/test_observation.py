@@ -48,7 +48,6 @@ def test_observation_agrees_with_the_record_of_a_run() -> None:
     ]
     assert found.curve_ms[0] == pytest.approx(np.mean(first))
     assert found.curve_ms.shape == (BINS,)
-    assert found.up.wire_mbit == pytest.approx(1.0, rel=0.5)
     assert found.probe_mbit is not None
     assert 0 < found.probe_mbit < 0.1
     # A record may hold what later versions write; what this one does not is not there.

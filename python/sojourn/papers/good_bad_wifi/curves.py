@@ -15,15 +15,15 @@ from numpy.typing import NDArray
 
 from sojourn.errors import SojournError
 from sojourn.papers.good_bad_wifi.observation import BIN_S, CURVE_S, START_S, known
+from sojourn.stats.transient import HOLD_S, LEAST_MARGIN_MS, MARGIN
 from sojourn.study.cell import Observation
 from sojourn.study.redraw import Drawn
 
 Curve = NDArray[np.float64]
 
 SMOOTH_BINS = 5
-HOLD_BINS = round(5.0 / BIN_S)
+HOLD_BINS = round(HOLD_S / BIN_S)
 START_BINS = round(START_S / BIN_S)
-MARGIN, LEAST_MARGIN_MS = 0.1, 5.0
 
 
 class StartUp:

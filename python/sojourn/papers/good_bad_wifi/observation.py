@@ -87,8 +87,6 @@ class DirectionObservation:
     ----------
     rate_mbit
         Of the link; `None` if the record does not tell.
-    wire_mbit
-        What was offered to it, headers included (Mbit/s).
     ack_drops
         Pure acknowledgements dropped.
     wait_ms
@@ -109,7 +107,6 @@ class DirectionObservation:
     """
 
     rate_mbit: float | None
-    wire_mbit: float | None
     ack_drops: float
     wait_ms: float | None
     entries: float | None
@@ -237,8 +234,8 @@ def observe(run: Run) -> Observation:
         goodput_down=float(summary.goodput_down_mbit),
         latency_ms=summary.induced_latency_ms,
         flows=tuple(_flow(flow, series, duration_s, mss) for flow in record.flows),
-        up=_end(record, "up", duration_s),
-        down=_end(record, "down", duration_s),
+        up=_end(record, "up"),
+        down=_end(record, "down"),
         probe_mbit=_probe_mbit(record, duration_s),
         collisions=tuple(_collisions(record)),
         before_ms=before,
@@ -283,13 +280,12 @@ def _number(value: Any) -> float | None:
     return None if value is None else float(value)
 
 
-def _end(record: Record, side: str, duration_s: float) -> DirectionObservation:
+def _end(record: Record, side: str) -> DirectionObservation:
     end = record.bottleneck[side]
     queue = _steady(record, "backlog_packets", side)
     dropped, offered = _steady(record, "drops", side), _steady(record, "packets", side)
     return DirectionObservation(
         rate_mbit=_mbit(record.scenario.get(side)),
-        wire_mbit=float(end.bytes) * 8 / duration_s / 1e6,
         ack_drops=float(end.ack_drops),
         wait_ms=_number(end.sojourn_ms.mean),
         entries=_number(end.extra.get("drop_state_entries")),

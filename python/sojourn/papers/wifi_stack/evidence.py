@@ -57,8 +57,6 @@ class StationObservation:
     ----------
     airtime_share
         Of the airtime of all stations, both directions.
-    down_airtime_ms
-        Of what was sent to it.
     mbit
         Delivered to it, with headers.
     aggregates, aggregate_frames, aggregate_bytes
@@ -74,7 +72,6 @@ class StationObservation:
     """
 
     airtime_share: float
-    down_airtime_ms: float
     mbit: float
     aggregates: int
     aggregate_frames: float
@@ -181,7 +178,6 @@ def _station(plain: WifiStationRecord) -> StationObservation:
     down = plain.down
     return StationObservation(
         airtime_share=kit.needed(plain.airtime_share, "airtime"),
-        down_airtime_ms=float(plain.airtime_tx_ms),
         mbit=float(down.throughput_mbit),
         aggregates=int(down.aggregates),
         aggregate_frames=float(down.aggregate_frames or 0.0),
