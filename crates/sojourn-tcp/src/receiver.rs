@@ -375,6 +375,10 @@ impl Receiver {
             self.above -= self.ranges.drain(..n).map(|(s, e)| e - s).sum::<u64>();
         }
         self.sacks.remove_before(self.next);
+        if self.is_finished() {
+            // Source: Linux `tcp_fin`, `tcp_sack_reset`.
+            self.dsack = None;
+        }
     }
 
     #[inline(never)]
