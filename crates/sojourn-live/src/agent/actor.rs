@@ -23,14 +23,6 @@ pub enum AgentError {
     Plan(String),
 }
 
-impl AgentError {
-    /// For `map_err`: says what was being done.
-    pub fn io(what: impl Into<String>) -> impl FnOnce(io::Error) -> Self {
-        let what = what.into();
-        move |source| Self::Io { what, source }
-    }
-}
-
 /// For results of system calls: says what was being done.
 pub(crate) trait Doing<T> {
     /// What was being done, as a sentence begins.

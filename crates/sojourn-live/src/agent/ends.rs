@@ -3,7 +3,7 @@
 //! Like the observer of the bottlenecks nothing wakes it: the kernel stamps and keeps the frames, and they are read
 //! from time to time.
 
-use super::actor::{Actor, AgentError, Host, World};
+use super::actor::{Actor, AgentError, Doing, Host, World};
 use super::job::Place;
 use super::packets::{self, BATCH};
 use socket2::{SockFilter, Socket};
@@ -54,8 +54,8 @@ pub(super) fn host_of(place: &Place) -> Result<Host, AgentError> {
     })
 }
 
-fn unwritten() -> impl FnOnce(std::io::Error) -> AgentError {
-    AgentError::io("writing the captures at the ends")
+fn writing() -> String {
+    "writing the captures at the ends".into()
 }
 
 /// Where the captures are.
@@ -71,13 +71,13 @@ impl Ends {
     pub(super) fn new(places: &[Place; 2], directory: &Path) -> Result<Self, AgentError> {
         let mut ends = Vec::new();
         for (place, path) in places.iter().zip(files(directory)) {
-            let file = File::create(path).map_err(unwritten())?;
+            let file = File::create(path).doing(writing)?;
             let file = Writer::new(BufWriter::with_capacity(1 << 16, file), LinkType::Ethernet, SNAP as u32);
             ends.push(End {
                 host: host_of(place)?,
                 interface: place.interface.clone(),
                 socket: None,
-                file: file.map_err(unwritten())?,
+                file: file.doing(writing)?,
             });
         }
         Ok(Self {
@@ -94,9 +94,7 @@ impl Ends {
                 let (seconds, nanoseconds) = frame.stamp(host)?;
                 // The kernel's clock is not set to before 1970.
                 let at_ns = seconds as u64 * 1_000_000_000 + nanoseconds as u64;
-                end.file
-                    .write(at_ns, frame.length as u32, frame.bytes)
-                    .map_err(unwritten())
+                end.file.write(at_ns, frame.length as u32, frame.bytes).doing(writing)
             })?;
         }
         Ok(())
@@ -128,7 +126,7 @@ impl Actor for Ends {
     fn window_ends(&mut self, _world: &mut dyn World) -> Result<(), AgentError> {
         self.drain()?;
         for end in &mut self.ends {
-            end.file.flush().map_err(unwritten())?;
+            end.file.flush().doing(writing)?;
             end.socket = None;
         }
         Ok(())

@@ -1,6 +1,6 @@
 //! A world for tests: real sockets on the loopback interface, and a clock that is real or moved by hand.
 
-use super::actor::{Actor, AgentError, Host, World};
+use super::actor::{Actor, AgentError, Doing, Host, World};
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::fd::{BorrowedFd, OwnedFd};
 use rustix::time::{ClockId, Timespec, clock_gettime};
@@ -234,9 +234,7 @@ impl World for Fake {
         Ok(())
     }
     fn register(&mut self, key: u32, fd: BorrowedFd<'_>, _write: bool) -> Result<(), AgentError> {
-        let fd = fd
-            .try_clone_to_owned()
-            .map_err(AgentError::io("duplicating a socket"))?;
+        let fd = fd.try_clone_to_owned().doing(|| "duplicating a socket".into())?;
         self.sockets.insert(key, fd);
         Ok(())
     }

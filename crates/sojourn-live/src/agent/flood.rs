@@ -91,7 +91,7 @@ impl Flood {
             // A host whose own queue is full drops the datagram: it is sent and lost.
             Err(e) if matches!(e.kind(), ErrorKind::WouldBlock | ErrorKind::OutOfMemory) => Ok(()),
             Err(e) if e.raw_os_error() == Some(nix::errno::Errno::ENOBUFS as i32) => Ok(()),
-            Err(e) => Err(AgentError::io(format!("sending a datagram of {}", self.plan.name))(e)),
+            Err(e) => Err(e).doing(|| format!("sending a datagram of {}", self.plan.name)),
         }
     }
 
@@ -108,7 +108,7 @@ impl Flood {
                 Ok(_) => {}
                 Err(e) if e.kind() == ErrorKind::WouldBlock => return Ok(()),
                 Err(e) if e.kind() == ErrorKind::Interrupted => {}
-                Err(e) => return Err(AgentError::io(format!("receiving for {}", self.plan.name))(e)),
+                Err(e) => return Err(e).doing(|| format!("receiving for {}", self.plan.name)),
             }
         }
     }

@@ -103,13 +103,13 @@ impl Flush {
             return Ok(());
         };
         let failed = |what: String| Err(AgentError::Plan(format!("the flusher {what}{}", self.last_words())));
-        let looking = |e: std::io::Error| AgentError::io("waiting for the flusher")(e);
-        if let Some(status) = child.try_wait().map_err(looking)? {
+        let waiting = || "waiting for the flusher".to_owned();
+        if let Some(status) = child.try_wait().doing(waiting)? {
             return failed(format!("ended too early, with {status}"));
         }
         kill_process(Pid::from_child(&child), Signal::TERM).doing(|| "cannot end the flusher".into())?;
         for _ in 0..LOOKS {
-            match child.try_wait().map_err(looking)? {
+            match child.try_wait().doing(waiting)? {
                 Some(status) if status.success() => return Ok(()),
                 Some(status) => return failed(format!("ended with {status}")),
                 None => std::thread::sleep(LOOK),

@@ -10,7 +10,7 @@
 //!
 //! Read first: RFC 792 (echo), RFC 1071 (the checksum).
 
-use super::actor::{Actor, AgentError, Host, World};
+use super::actor::{Actor, AgentError, Doing, Host, World};
 use super::mark::{mark, send_from};
 use super::probe::{Identity, LINGER_NS, Samples, Stamp};
 use super::receive::{Inbox, stamp};
@@ -78,26 +78,27 @@ impl Icmp {
         stamp.write(&mut self.message[HEADER..]);
         write_header(&mut self.message, self.me.port(), stamp.number as u16);
         self.samples.send(stamp.sent_ns);
-        let failed = |e| AgentError::io(format!("sending a request of {} on client", self.me.what))(e);
-        socket.send(&self.message).map_err(failed).map(drop)
+        let sent = socket.send(&self.message);
+        sent.doing(|| format!("sending a request of {} on client", self.me.what))
+            .map(drop)
     }
 }
 
 impl Actor for Icmp {
     fn start(&mut self, world: &mut dyn World) -> Result<(), AgentError> {
         world.enter(Host::Client(self.me.access.station))?;
-        let failed = |doing: &str| AgentError::io(format!("{doing} the socket of {} on client", self.me.what));
+        let what = |doing: &str| format!("{doing} the socket of {} on client", self.me.what);
         let socket =
-            Socket::new(Domain::IPV4, Type::RAW.nonblocking(), Some(Protocol::ICMPV4)).map_err(failed("opening"))?;
+            Socket::new(Domain::IPV4, Type::RAW.nonblocking(), Some(Protocol::ICMPV4)).doing(|| what("opening"))?;
         stamp(&socket, &self.me.what)?;
         mark(&socket, self.me.access, &self.me.what)?;
         send_from(&socket, self.me.access, &self.me.what, world)?;
         socket
             .attach_filter(&only_answers_to(self.me.port()))
-            .map_err(failed("filtering at"))?;
+            .doing(|| what("filtering at"))?;
         socket
             .connect(&SocketAddrV4::new(world.server(self.me.path, self.me.access), 0).into())
-            .map_err(failed("connecting"))?;
+            .doing(|| what("connecting"))?;
         world.register(ANSWERS, socket.as_fd(), false)?;
         world.set_timer(SEND, self.due);
         self.socket = Some(socket);

@@ -8,7 +8,7 @@
 //! after the frames, every 100 ms. Disciplines keep the order of the packets of one flow, so once a last word arrives
 //! no frame can follow it.
 
-use super::actor::{Actor, AgentError, Host, World};
+use super::actor::{Actor, AgentError, Doing, Host, World};
 use super::mark::mark;
 use super::probe::{Identity, LINGER_NS, LINGER_VOICE_NS, Samples, Stamp};
 use super::receive::{Inbox, stamp};
@@ -110,8 +110,8 @@ impl OneWay {
             sent_ns,
         };
         stamp.write(&mut self.payload);
-        let failed = |e| AgentError::io(format!("sending a packet of {}", self.me.what))(e);
-        socket.send(&self.payload).map_err(failed).map(drop)
+        let sent = socket.send(&self.payload);
+        sent.doing(|| format!("sending a packet of {}", self.me.what)).map(drop)
     }
 }
 
@@ -125,17 +125,17 @@ impl Actor for OneWay {
             Direction::Up => (client, server),
             Direction::Down => (server, client),
         };
-        let failed = |end: &str| AgentError::io(format!("opening the {end} socket of {}", self.me.what));
+        let what = |end: &str| format!("opening the {end} socket of {}", self.me.what);
         let address = SocketAddrV4::new(to.1, self.me.port());
         world.enter(to.0)?;
-        let receiver = UdpSocket::bind(address).map_err(failed("receiving"))?;
-        receiver.set_nonblocking(true).map_err(failed("receiving"))?;
+        let receiver = UdpSocket::bind(address).doing(|| what("receiving"))?;
+        receiver.set_nonblocking(true).doing(|| what("receiving"))?;
         stamp(&receiver, &self.me.what)?;
         world.register(ARRIVALS, receiver.as_fd(), false)?;
         world.enter(from.0)?;
-        let sender = UdpSocket::bind((from.1, 0)).map_err(failed("sending"))?;
-        sender.set_nonblocking(true).map_err(failed("sending"))?;
-        sender.connect(address).map_err(failed("sending"))?;
+        let sender = UdpSocket::bind((from.1, 0)).doing(|| what("sending"))?;
+        sender.set_nonblocking(true).doing(|| what("sending"))?;
+        sender.connect(address).doing(|| what("sending"))?;
         mark(&sender, self.me.access, &self.me.what)?;
         world.set_timer(SEND, self.due);
         (self.sender, self.receiver) = (Some(sender), Some(receiver));

@@ -4,6 +4,7 @@
 //! `socket2` gives control messages as memory that only `unsafe` code may read.
 
 use super::AgentError;
+use super::actor::Doing;
 use nix::cmsg_space;
 use nix::errno::Errno;
 use nix::sys::socket::{ControlMessageOwned, LinkAddr, MsgFlags, MultiHeaders, recvmmsg, setsockopt, sockopt};
@@ -39,11 +40,11 @@ pub(super) struct Frame<'a> {
 pub(super) fn socket(host: &str) -> Result<Socket, AgentError> {
     let protocol = Protocol::from(i32::from(ANY_PROTOCOL.to_be()));
     let opened = Socket::new(Domain::PACKET, Type::RAW.nonblocking(), Some(protocol));
-    opened.map_err(failed("opening", host))
+    opened.doing(|| what("opening", host))
 }
 
-fn failed(doing: &str, host: &str) -> impl FnOnce(std::io::Error) -> AgentError {
-    AgentError::io(format!("{doing} the packet socket on {host}"))
+fn what(doing: &str, host: &str) -> String {
+    format!("{doing} the packet socket on {host}")
 }
 
 impl Frame<'_> {
@@ -59,21 +60,19 @@ impl Frame<'_> {
 
 /// The number of an interface of `host`.
 pub(super) fn interface(socket: &Socket, name: &str, host: &str) -> Result<u32, AgentError> {
-    let looked_up = name_to_index(socket, name);
-    looked_up.map_err(|e| AgentError::io(format!("looking up the interface {name} on {host}"))(e.into()))
+    name_to_index(socket, name).doing(|| format!("looking up the interface {name} on {host}"))
 }
 
 /// Lets only what passes `filter` through, with time stamps.
 pub(super) fn watch(socket: &Socket, filter: &[SockFilter], host: &str) -> Result<(), AgentError> {
-    let nix_failed = |doing: &'static str| move |e: Errno| failed(doing, host)(e.into());
-    socket.attach_filter(filter).map_err(failed("filtering at", host))?;
-    setsockopt(socket, sockopt::ReceiveTimestampns, &true).map_err(nix_failed("switching on the time stamps of"))?;
-    setsockopt(socket, sockopt::RxqOvfl, &1).map_err(nix_failed("switching on the drop counter of"))?;
+    socket.attach_filter(filter).doing(|| what("filtering at", host))?;
+    setsockopt(socket, sockopt::ReceiveTimestampns, &true).doing(|| what("switching on the time stamps of", host))?;
+    setsockopt(socket, sockopt::RxqOvfl, &1).doing(|| what("switching on the drop counter of", host))?;
     // In a user namespace root may not exceed the system's limit; a buffer that is too small shows in the counter.
     if set_socket_recv_buffer_size_force(socket, BUFFER).is_err() {
         socket
             .set_recv_buffer_size(BUFFER)
-            .map_err(failed("enlarging the buffer of", host))?;
+            .doing(|| what("enlarging the buffer of", host))?;
     }
     Ok(())
 }
@@ -89,6 +88,7 @@ pub(super) fn read(
     host: &str,
     mut each: impl FnMut(&Frame<'_>) -> Result<(), AgentError>,
 ) -> Result<(), AgentError> {
+    let watching = || format!("watching {host}");
     loop {
         // Anew for each batch: the kernel shortens the room for control messages to what it used.
         let mut headers = MultiHeaders::<LinkAddr>::preallocate(BATCH, Some(cmsg_space!(TimeSpec, u32)));
@@ -98,14 +98,14 @@ pub(super) fn read(
             Ok(messages) => messages,
             Err(Errno::EAGAIN) => return Ok(()),
             Err(Errno::EINTR) => continue,
-            Err(e) => return Err(AgentError::io(format!("watching {host}"))(e.into())),
+            Err(e) => return Err(e).doing(watching),
         };
         let mut count = 0;
         for message in messages {
             count += 1;
             let mut at = None;
             let controls = message.cmsgs();
-            for control in controls.map_err(|e| AgentError::io(format!("watching {host}"))(e.into()))? {
+            for control in controls.doing(watching)? {
                 match control {
                     ControlMessageOwned::ScmTimestampns(t) => at = Some((t.tv_sec(), t.tv_nsec())),
                     ControlMessageOwned::RxqOvfl(dropped @ 1..) => {

@@ -1,6 +1,6 @@
 //! Datagrams with the time at which the kernel received them.
 
-use super::actor::{AgentError, World};
+use super::actor::{AgentError, Doing, World};
 use nix::cmsg_space;
 use nix::errno::Errno;
 use nix::sys::socket::{ControlMessageOwned, MsgFlags, recvmsg, setsockopt, sockopt};
@@ -16,8 +16,7 @@ const LONGEST: usize = 2048;
 /// # Errors
 /// If the kernel refuses.
 pub(super) fn stamp(socket: &impl AsFd, what: &str) -> Result<(), AgentError> {
-    setsockopt(socket, sockopt::ReceiveTimestampns, &true)
-        .map_err(|e| AgentError::io(format!("switching on the time stamps of {what}"))(e.into()))
+    setsockopt(socket, sockopt::ReceiveTimestampns, &true).doing(|| format!("switching on the time stamps of {what}"))
 }
 
 /// Room for one datagram and its time stamp.
@@ -48,11 +47,12 @@ impl Inbox {
         what: &str,
     ) -> Result<Option<(&[u8], i64)>, AgentError> {
         let fd = socket.as_fd().as_raw_fd();
+        let receiving = || format!("receiving for {what}");
         let (length, stamp) = loop {
             let mut slices = [IoSliceMut::new(&mut self.bytes)];
             match recvmsg::<()>(fd, &mut slices, Some(&mut self.control), MsgFlags::MSG_DONTWAIT) {
                 Ok(message) => {
-                    let mut messages = message.cmsgs().map_err(|e| failed(what, e))?;
+                    let mut messages = message.cmsgs().doing(receiving)?;
                     let stamp = messages.find_map(|m| match m {
                         ControlMessageOwned::ScmTimestampns(t) => Some(t),
                         _ => None,
@@ -61,14 +61,10 @@ impl Inbox {
                 }
                 Err(Errno::EAGAIN) => return Ok(None),
                 Err(Errno::EINTR) => {}
-                Err(e) => return Err(failed(what, e)),
+                Err(e) => return Err(e).doing(receiving),
             }
         };
         let stamp = stamp.ok_or_else(|| AgentError::Plan(format!("a datagram for {what} bears no time stamp")))?;
         Ok(Some((&self.bytes[..length], world.at(stamp.tv_sec(), stamp.tv_nsec()))))
     }
-}
-
-fn failed(what: &str, e: Errno) -> AgentError {
-    AgentError::io(format!("receiving for {what}"))(e.into())
 }

@@ -12,7 +12,7 @@
 
 pub(super) mod frame;
 
-use super::actor::{Actor, AgentError, Host, World};
+use super::actor::{Actor, AgentError, Doing, Host, World};
 use super::job::Bottleneck;
 use super::packets::{self, BATCH};
 use frame::{Known, SNAP, parse};
@@ -122,7 +122,7 @@ impl Tap {
         // Stable: what happened in the same nanosecond stays in the order of its socket.
         self.records.sort_by_key(|r| r.at_ns);
         for record in self.records.drain(..) {
-            self.out.write_all(&record.to_bytes()).map_err(unwritten())?;
+            self.out.write_all(&record.to_bytes()).doing(writing)?;
         }
         Ok(())
     }
@@ -227,7 +227,7 @@ impl Actor for Tap {
         self.drain(world)?;
         if now >= world.end() {
             // The run may be over at any time, and `finish` cannot say that a disk is full.
-            self.out.flush().map_err(unwritten())?;
+            self.out.flush().doing(writing)?;
         }
         self.due = now + EVERY_NS;
         world.set_timer(0, self.due);
@@ -236,7 +236,7 @@ impl Actor for Tap {
 
     fn window_ends(&mut self, world: &mut dyn World) -> Result<(), AgentError> {
         self.drain(world)?;
-        self.out.flush().map_err(unwritten())
+        self.out.flush().doing(writing)
     }
 
     fn finish(&mut self, measured: &mut Measured) {
@@ -245,8 +245,8 @@ impl Actor for Tap {
     }
 }
 
-fn unwritten() -> impl FnOnce(std::io::Error) -> AgentError {
-    AgentError::io("writing what was seen at the bottlenecks")
+fn writing() -> String {
+    "writing what was seen at the bottlenecks".into()
 }
 
 /// Lets IPv4 frames through that come in at one interface or leave by the other (classic BPF, with the extensions of

@@ -8,7 +8,7 @@
 //! The response to a request that has timed out is ignored: to its sender the request is lost. A transaction that the
 //! end of the window cuts off is no sample. Both as in the simulator.
 
-use super::actor::{Actor, AgentError, Host, World};
+use super::actor::{Actor, AgentError, Doing, Host, World};
 use super::mark::mark;
 use super::probe::{Identity, Samples, Stamp};
 use super::receive::{Inbox, stamp};
@@ -77,26 +77,27 @@ impl UdpRr {
         self.samples.send(now);
         self.pending = Some(stamp.number);
         world.set_timer(SEND, now + self.timeout);
-        let failed = |e| AgentError::io(format!("sending a request of {} on client", self.me.what))(e);
-        socket.send(&self.payload).map_err(failed).map(drop)
+        let sent = socket.send(&self.payload);
+        sent.doing(|| format!("sending a request of {} on client", self.me.what))
+            .map(drop)
     }
 
     /// The server's part.
     fn respond(&mut self) -> Result<(), AgentError> {
         let Some(socket) = &self.server else { return Ok(()) };
-        let failed = |doing: &str| AgentError::io(format!("{doing} {} on server", self.me.what));
+        let what = |doing: &str| format!("{doing} {} on server", self.me.what);
         let mut request = [0; 2048];
         loop {
             match socket.recv_from(&mut request) {
                 Ok((length, from)) => {
                     let request = &request[..length];
                     if length == self.me.payload && Stamp::read(request).is_some_and(|s| s.index == self.me.index) {
-                        socket.send_to(request, from).map_err(failed("responding to"))?;
+                        socket.send_to(request, from).doing(|| what("responding to"))?;
                     }
                 }
                 Err(e) if e.kind() == io::ErrorKind::WouldBlock => return Ok(()),
                 Err(e) if e.kind() == io::ErrorKind::Interrupted => {}
-                Err(e) => return Err(failed("receiving for")(e)),
+                Err(e) => return Err(e).doing(|| what("receiving for")),
             }
         }
     }
@@ -127,18 +128,17 @@ impl Actor for UdpRr {
     fn start(&mut self, world: &mut dyn World) -> Result<(), AgentError> {
         let address = SocketAddrV4::new(world.server(self.me.path, self.me.access), self.me.port());
         world.enter(Host::Server)?;
-        let failed =
-            |doing: &str, host: &str| AgentError::io(format!("{doing} the socket of {} on {host}", self.me.what));
-        let server = UdpSocket::bind(address).map_err(failed("opening", "server"))?;
-        server.set_nonblocking(true).map_err(failed("opening", "server"))?;
+        let what = |doing: &str, host: &str| format!("{doing} the socket of {} on {host}", self.me.what);
+        let server = UdpSocket::bind(address).doing(|| what("opening", "server"))?;
+        server.set_nonblocking(true).doing(|| what("opening", "server"))?;
         mark(&server, self.me.access, &self.me.what)?;
         world.register(REQUESTS, server.as_fd(), false)?;
         world.enter(Host::Client(self.me.access.station))?;
-        let client = UdpSocket::bind((world.client(self.me.access), 0)).map_err(failed("opening", "client"))?;
-        client.set_nonblocking(true).map_err(failed("opening", "client"))?;
+        let client = UdpSocket::bind((world.client(self.me.access), 0)).doing(|| what("opening", "client"))?;
+        client.set_nonblocking(true).doing(|| what("opening", "client"))?;
         stamp(&client, &self.me.what)?;
         mark(&client, self.me.access, &self.me.what)?;
-        client.connect(address).map_err(failed("connecting", "client"))?;
+        client.connect(address).doing(|| what("connecting", "client"))?;
         world.register(RESPONSES, client.as_fd(), false)?;
         world.set_timer(SEND, self.me.start_ns);
         (self.server, self.client) = (Some(server), Some(client));

@@ -2,6 +2,7 @@
 
 use super::dns;
 use super::wire::{Arrived, Message, read, tcp_socket, udp_socket};
+use crate::agent::actor::Doing;
 use crate::agent::mark::{mark, send_from};
 use crate::agent::netlink::Netlink;
 use crate::agent::{AgentError, Host, World, tcp_info};
@@ -106,11 +107,8 @@ impl Client {
     /// Sets the timer of the first page.
     pub(super) fn start(&mut self, world: &mut dyn World) -> Result<(), AgentError> {
         world.enter(Host::Client(self.plan.access.station))?;
-        let opened = Netlink::socket_diagnosis();
-        self.diagnosis = Some(opened.map_err(AgentError::io(format!(
-            "web client {}: opening a netlink socket",
-            self.plan.name
-        )))?);
+        let opened = Netlink::socket_diagnosis().doing(|| self.what("opening a netlink socket"))?;
+        self.diagnosis = Some(opened);
         world.set_timer(TIMER_PAGE, self.plan.start_ns);
         Ok(())
     }
@@ -171,8 +169,9 @@ impl Client {
         self.first_key + worker as u32
     }
 
-    fn failed(&self, what: &str, error: Errno) -> AgentError {
-        AgentError::io(format!("web client {}: {what}", self.plan.name))(error.into())
+    /// What it was doing, for an error.
+    fn what(&self, doing: &str) -> String {
+        format!("web client {}: {doing}", self.plan.name)
     }
 
     // ------------------------------------------------------------------ a page
@@ -259,11 +258,11 @@ impl Client {
 
     fn look_up(&mut self, worker: usize, world: &mut dyn World) -> Result<(), AgentError> {
         world.enter(Host::Client(self.plan.access.station))?;
-        let failed = |error| self.failed("opening a socket for a look-up", error);
-        let socket = udp_socket().map_err(failed)?;
+        let what = || self.what("opening a socket for a look-up");
+        let socket = udp_socket().doing(what)?;
         mark(&socket, self.plan.access, &self.plan.name)?;
         send_from(&socket, self.plan.access, &self.plan.name, world)?;
-        connect(&socket, &self.resolver).map_err(failed)?;
+        connect(&socket, &self.resolver).doing(what)?;
         world.register(self.key(worker), socket.as_fd(), false)?;
         let phase = Phase::Looking {
             socket,
@@ -306,15 +305,13 @@ impl Client {
     fn connect(&mut self, worker: usize, to: SocketAddrV4, world: &mut dyn World) -> Result<(), AgentError> {
         self.set_phase(worker, Phase::Unused, world)?;
         world.enter(Host::Client(self.plan.access.station))?;
-        let failed = |error| self.failed("opening a connection", error);
-        let socket = tcp_socket(self.plan.congestion_control.name()).map_err(failed)?;
+        let what = || self.what("opening a connection");
+        let socket = tcp_socket(self.plan.congestion_control.name()).doing(what)?;
         mark(&socket, self.plan.access, &self.plan.name)?;
         send_from(&socket, self.plan.access, &self.plan.name, world)?;
-        let outcome = connect(&socket, &to);
-        if let Err(error) = outcome
-            && error != Errno::INPROGRESS
-        {
-            return Err(failed(error));
+        match connect(&socket, &to) {
+            Ok(()) | Err(Errno::INPROGRESS) => {}
+            Err(e) => return Err(e).doing(what),
         }
         world.register(self.key(worker), socket.as_fd(), true)?;
         let since = world.now();
@@ -326,23 +323,20 @@ impl Client {
         let Phase::Connecting { socket, since } = &self.workers[worker].phase else {
             return Ok(());
         };
-        let failed = |error| self.failed("opening a connection", error);
-        if sockopt::socket_error(socket).map_err(failed)?.is_err() {
+        let what = || self.what("opening a connection");
+        if sockopt::socket_error(socket).doing(what)?.is_err() {
             return self.set_phase(worker, Phase::Failed, world);
         }
         let there = match getpeername(socket) {
-            Ok(Some(there)) => SocketAddrV4::try_from(there).map_err(failed)?,
+            Ok(Some(there)) => SocketAddrV4::try_from(there).doing(what)?,
             // The handshake is not over.
             Ok(None) | Err(Errno::NOTCONN) => return Ok(()),
-            Err(error) => return Err(failed(error)),
+            Err(e) => return Err(e).doing(what),
         };
-        let here = getsockname(socket).and_then(SocketAddrV4::try_from).map_err(failed)?;
+        let here = getsockname(socket).and_then(SocketAddrV4::try_from).doing(what)?;
         let asked = self.diagnosis.as_mut().map(|d| tcp_info::ask(d, &[(here, there)]));
         let info = match asked {
-            Some(told) => told.map_err(AgentError::io(format!(
-                "web client {}: asking for TCP_INFO",
-                self.plan.name
-            )))?[0],
+            Some(told) => told.doing(|| self.what("asking for TCP_INFO"))?[0],
             None => None,
         };
         if let Some(page) = &mut self.page {

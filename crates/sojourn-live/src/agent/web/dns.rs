@@ -3,6 +3,7 @@
 //! A query has 32 bytes and its answer 48, 74 and 90 on the wire, as in the simulator.
 
 use super::wire::{Arrived, bind_server, udp_socket};
+use crate::agent::actor::Doing;
 use crate::agent::mark::mark;
 use crate::agent::{AgentError, World};
 use rustix::fd::{AsFd, OwnedFd};
@@ -72,9 +73,9 @@ pub(super) struct Resolver {
 impl Resolver {
     /// Opens it at `at`, in the namespace that the thread is in.
     pub(super) fn open(plan: &WebPlan, at: SocketAddrV4, key: u32, world: &mut dyn World) -> Result<Self, AgentError> {
-        let failed = |error: Errno| AgentError::io(format!("opening a resolver at {at}"))(error.into());
-        let socket = udp_socket().map_err(failed)?;
-        bind_server(socket.as_fd(), at).map_err(failed)?;
+        let what = || format!("opening a resolver at {at}");
+        let socket = udp_socket().doing(what)?;
+        bind_server(socket.as_fd(), at).doing(what)?;
         mark(&socket, plan.access, &plan.name)?;
         world.register(key, socket.as_fd(), false)?;
         Ok(Self {

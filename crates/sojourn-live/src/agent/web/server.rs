@@ -1,6 +1,7 @@
 //! The web server.
 
 use super::wire::{Arrived, Heard, Message, Request, bind_server, read, tcp_socket};
+use crate::agent::actor::Doing;
 use crate::agent::mark::mark;
 use crate::agent::{AgentError, World};
 use rustix::fd::{AsFd, OwnedFd};
@@ -65,12 +66,12 @@ impl Server {
         (first_key, first_timer): (u32, u32),
         world: &mut dyn World,
     ) -> Result<Self, AgentError> {
-        let failed = |error: Errno| AgentError::io(format!("web client {}: a server at {at}", plan.name))(error.into());
+        let what = || format!("web client {}: a server at {at}", plan.name);
         // Connections that are accepted have the listener's congestion control and TCP_NODELAY.
-        let listener = tcp_socket(plan.congestion_control.name()).map_err(failed)?;
-        bind_server(listener.as_fd(), at).map_err(failed)?;
+        let listener = tcp_socket(plan.congestion_control.name()).doing(what)?;
+        bind_server(listener.as_fd(), at).doing(what)?;
         mark(&listener, plan.access, &plan.name)?;
-        listen(&listener, BACKLOG).map_err(failed)?;
+        listen(&listener, BACKLOG).doing(what)?;
         world.register(key, listener.as_fd(), false)?;
         Ok(Self {
             name: plan.name.clone(),
@@ -96,10 +97,7 @@ impl Server {
                 Ok((socket, Some(peer))) => (socket, peer),
                 Ok((_, None)) | Err(Errno::INTR | Errno::CONNABORTED) => continue,
                 Err(Errno::AGAIN) => return Ok(()),
-                Err(error) => {
-                    let what = format!("web client {}: accepting a connection", self.name);
-                    return Err(AgentError::io(what)(error.into()));
-                }
+                Err(e) => return Err(e).doing(|| format!("web client {}: accepting a connection", self.name)),
             };
             let (Ok(peer), Some(place)) = (SocketAddrV4::try_from(peer), self.place()) else {
                 continue;
