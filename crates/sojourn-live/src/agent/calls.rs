@@ -17,19 +17,17 @@ use super::packets::{self, BATCH};
 use super::qdisc;
 use super::run::{kernel, load_modules, write};
 use super::step::Step;
+use crate::timer::{SECOND, Timer, now, real_ahead};
 use nix::sched::{CloneFlags, unshare};
 use nix::sys::socket::{setsockopt, sockopt};
 use rustix::net::sockopt::set_socket_send_buffer_size_force;
-use rustix::time::{
-    ClockId, Itimerspec, TimerfdClockId, TimerfdFlags, TimerfdTimerFlags, Timespec, clock_gettime, timerfd_create,
-    timerfd_settime,
-};
+use rustix::time::{ClockId, TimerfdFlags};
 use serde::Serialize;
 use socket2::{Domain, Protocol, SockAddr, SockFilter, Socket, Type};
 use sojourn_bed::{Kernel, QdiscSample};
 use std::collections::BTreeMap;
 use std::net::{Ipv4Addr, SocketAddrV4};
-use std::os::fd::{AsRawFd, OwnedFd};
+use std::os::fd::AsRawFd;
 use std::path::Path;
 use std::time::Duration;
 
@@ -55,7 +53,6 @@ const DELETE_QDISC: u16 = 37;
 const TC_MESSAGE: usize = 20;
 /// `TC_H_ROOT`.
 const ROOT: u32 = u32::MAX;
-const SECOND: i64 = 1_000_000_000;
 
 /// What was seen.
 #[derive(Debug, Serialize)]
@@ -103,7 +100,7 @@ struct Bench {
     route: Netlink,
     sender: Socket,
     observer: Socket,
-    timer: OwnedFd,
+    timer: Timer,
     device: u32,
     name: String,
     /// Real-time clock less monotonic clock.
@@ -127,10 +124,8 @@ impl Bench {
         let device = packets::interface(&observer, &job.device, HOST)?;
         // Returns all of each frame.
         packets::watch(&observer, &[SockFilter::new(0x06, 0, 0, u32::MAX)], HOST)?;
-        let timer = timerfd_create(TimerfdClockId::Monotonic, TimerfdFlags::CLOEXEC);
-        let before = now(ClockId::Monotonic);
-        let real = now(ClockId::Realtime);
-        let after = now(ClockId::Monotonic);
+        let timer = Timer::new(TimerfdFlags::empty());
+        let (real, _) = real_ahead();
         Ok(Self {
             requests,
             route: Netlink::route().doing(|| "cannot open a netlink socket".into())?,
@@ -139,7 +134,7 @@ impl Bench {
             timer: timer.doing(|| "cannot make a timer".into())?,
             device,
             name: job.device.clone(),
-            real: real - (before + (after - before) / 2),
+            real,
             buffer: vec![0; BATCH * SNAP],
         })
     }
@@ -224,16 +219,8 @@ impl Bench {
 
     /// Waits for a time of the monotonic clock.
     fn sleep_until(&self, at_ns: i64) -> Result<(), AgentError> {
-        let time = Timespec {
-            tv_sec: at_ns / SECOND,
-            tv_nsec: at_ns % SECOND,
-        };
-        let once = Itimerspec {
-            it_interval: Timespec::default(),
-            it_value: time,
-        };
         let what = || "cannot wait for the time of a packet".to_owned();
-        timerfd_settime(&self.timer, TimerfdTimerFlags::ABSTIME, &once).doing(what)?;
+        self.timer.set(Some(at_ns)).doing(what)?;
         let mut count = [0; 8];
         rustix::io::read(&self.timer, &mut count).doing(what).map(drop)
     }
@@ -244,11 +231,6 @@ fn carry_out(requests: &mut Sockets, steps: &[Step]) -> Result<(), AgentError> {
         requests.carry_out(step).map_err(|e| step.failed(&e))?;
     }
     Ok(())
-}
-
-fn now(clock: ClockId) -> i64 {
-    let t = clock_gettime(clock);
-    t.tv_sec * SECOND + t.tv_nsec
 }
 
 #[cfg(test)]

@@ -3,7 +3,7 @@
 use super::actor::{Actor, AgentError, Doing, Host, World};
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::fd::{BorrowedFd, OwnedFd};
-use rustix::time::{ClockId, Timespec, clock_gettime};
+use rustix::time::{ClockId, Timespec};
 use serde_json::json;
 use sojourn_bed::{
     AccessPlan, Kernel, LOAD_FORMAT, LoadPlan, MEASURED_FORMAT, Measured, Planned, ProbePlan, QdiscMeasured,
@@ -95,8 +95,7 @@ pub(super) struct Fake {
 }
 
 fn real() -> i64 {
-    let t = clock_gettime(ClockId::Realtime);
-    t.tv_sec * 1000 * MS + t.tv_nsec
+    crate::timer::now(ClockId::Realtime)
 }
 
 impl Fake {
