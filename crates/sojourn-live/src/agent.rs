@@ -5,6 +5,7 @@
 //! order of everything is that of the kernel's events, and a virtual-time kernel gives the same bytes each time.
 
 pub(crate) mod actor;
+mod bins;
 mod build;
 mod bulk;
 mod calls;

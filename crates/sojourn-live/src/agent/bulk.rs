@@ -7,6 +7,7 @@
 //! half, but the kernel would not acknowledge at once what ends with PSH, as it does for an application that reads.)
 
 use super::actor::{Doing, signed};
+use super::bins::Bins;
 use super::mark::{mark, send_from};
 use super::netlink::Netlink;
 use super::tcp_info::{self, Ends, TcpInfo};
@@ -54,9 +55,7 @@ const ROOM: usize = 64 << 20;
 #[derive(Debug)]
 pub(super) struct Bulk {
     flows: Vec<Flow>,
-    interval: i64,
-    bins: i64,
-    bin: i64,
+    bins: Bins,
     /// Sockets that tell of the TCP sockets of each host that sends.
     diagnosis: BTreeMap<Host, Netlink>,
     zeros: Vec<u8>,
@@ -116,9 +115,7 @@ impl Bulk {
                     ..Flow::new(flow.clone())
                 })
                 .collect(),
-            interval: signed(plan.interval_ns),
-            bins: signed(plan.duration_ns / plan.interval_ns),
-            bin: 0,
+            bins: Bins::of(plan),
             diagnosis: BTreeMap::new(),
             zeros: vec![0; WRITE],
             sink: vec![0; READ],
@@ -519,10 +516,7 @@ impl Actor for Bulk {
             flow.listen(i, world)?;
             world.set_timer(1 + i as u32, flow.next);
         }
-        self.bin = 1;
-        if self.bins > 0 {
-            world.set_timer(BINS, self.interval);
-        }
+        self.bins.wait(BINS, world);
         Ok(())
     }
 
@@ -538,10 +532,7 @@ impl Actor for Bulk {
     fn due(&mut self, key: u32, world: &mut dyn World) -> Result<(), AgentError> {
         if key == BINS {
             self.end_bin(world.now())?;
-            self.bin += 1;
-            if self.bin <= self.bins {
-                world.set_timer(BINS, self.bin * self.interval);
-            }
+            self.bins.wait(BINS, world);
             return Ok(());
         }
         let i = key as usize - 1;

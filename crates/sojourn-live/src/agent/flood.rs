@@ -5,6 +5,7 @@
 //! have.
 
 use super::actor::{Actor, AgentError, Doing, Host, World, signed};
+use super::bins::Bins;
 use super::mark::mark;
 use rustix::net::sockopt::set_socket_recv_buffer_size_force;
 use sojourn_bed::{FlowMeasured, FlowPlan, LoadPlan, Measured, UdpMeasured, ports};
@@ -27,9 +28,7 @@ const BUFFER: usize = 32 << 20;
 pub(super) struct Flood {
     index: usize,
     plan: FlowPlan,
-    interval: i64,
-    bins: i64,
-    bin: i64,
+    bins: Bins,
     sender: Option<UdpSocket>,
     receiver: Option<UdpSocket>,
     stopped: bool,
@@ -55,9 +54,7 @@ impl Flood {
         Ok(Self {
             index,
             plan: plan.clone(),
-            interval: signed(load.interval_ns),
-            bins: signed(load.duration_ns / load.interval_ns),
-            bin: 0,
+            bins: Bins::of(load),
             sender: None,
             receiver: None,
             stopped: false,
@@ -148,10 +145,7 @@ impl Actor for Flood {
         (self.sender, self.receiver) = (Some(sender), Some(receiver));
         self.wait(world);
         world.set_timer(READ, self.plan.start_ns);
-        self.bin = 1;
-        if self.bins > 0 {
-            world.set_timer(BINS, self.interval);
-        }
+        self.bins.wait(BINS, world);
         Ok(())
     }
 
@@ -163,10 +157,7 @@ impl Actor for Flood {
                 for series in [&mut self.seen.cwnd, &mut self.seen.srtt_us, &mut self.seen.ssthresh] {
                     series.push(0);
                 }
-                self.bin += 1;
-                if self.bin <= self.bins {
-                    world.set_timer(BINS, self.bin * self.interval);
-                }
+                self.bins.wait(BINS, world);
                 Ok(())
             }
             READ => {

@@ -1,6 +1,7 @@
 //! The counters of the disciplines under test: at the beginning of the measured window, and at the end of each bin.
 
-use super::actor::{Doing, signed};
+use super::actor::Doing;
+use super::bins::Bins;
 use super::build::Bed;
 use super::job::{Bottleneck, Watch};
 use super::netlink::{ECHO, Netlink, attribute, message, u32_at, u64_at};
@@ -32,9 +33,7 @@ const STATS_PACKETS_64: u16 = 8;
 pub(super) struct Bottlenecks {
     up: Probe,
     down: Probe,
-    interval: i64,
-    bins: i64,
-    taken: i64,
+    bins: Bins,
 }
 
 /// One discipline and how it is asked for.
@@ -55,9 +54,7 @@ impl Bottlenecks {
         Ok(Self {
             up: Probe::new(&watch.up, bed)?,
             down: Probe::new(&watch.down, bed)?,
-            interval: signed(plan.interval_ns),
-            bins: signed(plan.duration_ns / plan.interval_ns),
-            taken: 0,
+            bins: Bins::of(plan),
         })
     }
 }
@@ -177,10 +174,7 @@ impl Actor for Bottlenecks {
         let now = world.now();
         self.up.sample(now)?;
         self.down.sample(now)?;
-        if self.taken < self.bins {
-            self.taken += 1;
-            world.set_timer(0, self.taken * self.interval);
-        }
+        self.bins.wait(0, world);
         Ok(())
     }
 

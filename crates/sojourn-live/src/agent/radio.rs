@@ -1,7 +1,8 @@
 //! The radios of a cell: the driver's counters and mac80211's, from debugfs, when the measured window begins, at the
 //! end of each bin and when it ends.
 
-use super::actor::{Doing, signed};
+use super::actor::Doing;
+use super::bins::Bins;
 use super::job::RadioPlan;
 use super::programs::DEBUGFS;
 use super::{Actor, AgentError, World};
@@ -15,9 +16,9 @@ const ACCESS_POINT: u64 = 0;
 #[derive(Debug)]
 pub(super) struct Radio {
     plan: RadioPlan,
-    interval: i64,
-    bins: i64,
-    bin: i64,
+    bins: Bins,
+    /// Whether the window has begun.
+    begun: bool,
     seen: WifiMeasured,
 }
 
@@ -26,9 +27,8 @@ impl Radio {
     pub(super) fn new(plan: &RadioPlan, stations: usize, load: &LoadPlan) -> Self {
         Self {
             plan: plan.clone(),
-            interval: signed(load.interval_ns),
-            bins: signed(load.duration_ns / load.interval_ns),
-            bin: 0,
+            bins: Bins::of(load),
+            begun: false,
             seen: WifiMeasured {
                 airtime_ns: vec![Vec::new(); stations],
                 ..WifiMeasured::default()
@@ -111,16 +111,13 @@ impl Actor for Radio {
 
     fn due(&mut self, _key: u32, world: &mut dyn World) -> Result<(), AgentError> {
         let totals = self.totals(world.now())?;
-        if self.bin == 0 {
+        if std::mem::replace(&mut self.begun, true) {
+            self.push_airtimes(&totals);
+        } else {
             self.seen.begin = totals;
             self.seen.text_begin = self.texts();
-        } else {
-            self.push_airtimes(&totals);
         }
-        self.bin += 1;
-        if self.bin <= self.bins {
-            world.set_timer(0, self.bin * self.interval);
-        }
+        self.bins.wait(0, world);
         Ok(())
     }
 
