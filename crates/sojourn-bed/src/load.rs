@@ -3,7 +3,7 @@
 use crate::qdisc::QdiscPlan;
 use crate::wifi::WifiPlan;
 use serde::{Deserialize, Serialize};
-use sojourn_scenario::{DownloadScenario, EDGE_LIMIT, FlowScenario, ProbeScenario, WebScenario};
+use sojourn_scenario::{DownloadScenario, EDGE_LIMIT, FlowScenario, ProbeScenario, Traffic, WebScenario};
 use sojourn_tcp::TcpParams;
 use std::ops::Deref;
 
@@ -157,6 +157,41 @@ impl<T> Deref for Planned<T> {
 
     fn deref(&self) -> &T {
         &self.spec
+    }
+}
+
+/// What a plan says of any piece of traffic.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Common<'a> {
+    /// Its name.
+    pub name: &'a str,
+    /// As in [`Planned`].
+    pub path: usize,
+    /// As in [`Planned`].
+    pub start_ns: i64,
+    /// As in [`Planned`].
+    pub access: AccessPlan,
+}
+
+impl<T: Traffic> Planned<T> {
+    fn common(&self) -> Common<'_> {
+        Common {
+            name: self.spec.name(),
+            path: self.path,
+            start_ns: self.start_ns,
+            access: self.access,
+        }
+    }
+}
+
+impl LoadPlan {
+    /// All traffic: flows, probes, downloads and web clients.
+    pub fn traffic(&self) -> impl Iterator<Item = Common<'_>> + Clone {
+        let flows = self.flows.iter().map(Planned::common);
+        let probes = self.probes.iter().map(Planned::common);
+        let downloads = self.downloads.iter().map(Planned::common);
+        let web = self.web.iter().map(Planned::common);
+        flows.chain(probes).chain(downloads).chain(web)
     }
 }
 

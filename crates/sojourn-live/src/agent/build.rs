@@ -5,7 +5,7 @@ use super::actor::Doing;
 use super::job::{BedPlan, OUTSIDE};
 use super::netlink::{Families, Netlink};
 use super::programs::{self, DEBUGFS, Programs};
-use super::step::{Action, Step};
+use super::step::{Action, Message, Step, Sysctl};
 use nix::sched::{CloneFlags, setns, unshare};
 use rustix::fd::{AsRawFd, OwnedFd};
 use rustix::net::{AddressFamily, SocketType, netdevice::name_to_index};
@@ -161,9 +161,10 @@ impl Sockets {
                 let socket = cached(&mut self.route, &step.host, Netlink::route)?;
                 socket.request(message).doing(String::new)?;
             }
-            Action::Genetlink(family, message) => self.generic(&step.host, family, message, device)?,
-            Action::Join(name, message) => {
+            Action::Genetlink(family) => self.generic(&step.host, family, &step.message, device)?,
+            Action::Join(message) => {
                 let (host, mut tries) = (&step.host, 0);
+                let name = step.device.as_deref().unwrap_or_default();
                 loop {
                     self.generic(host, "nl80211", message, device)?;
                     let route = cached(&mut self.route, host, Netlink::route)?;
@@ -181,37 +182,34 @@ impl Sockets {
                 }
             }
             Action::Program(words) => self.programs.start(words)?,
-            Action::File(name, text) => {
+            Action::File(name) => {
                 in_guest()?;
                 let path = format!("/tmp/{name}");
-                std::fs::write(&path, text).doing(|| format!("cannot write {path}"))?;
+                std::fs::write(&path, &step.value).doing(|| format!("cannot write {path}"))?;
             }
-            Action::Debugfs(path, value) => {
-                in_guest()?;
-                let path = format!("{DEBUGFS}/{path}");
-                std::fs::write(&path, value).doing(|| format!("cannot write {value:?} to {path}"))?;
+            Action::Debugfs(path) => in_guest().and_then(|()| set(&format!("{DEBUGFS}/{path}"), &step.value))?,
+            Action::Parameter(name) => {
+                let path = format!("/sys/module/{}", name.replacen('/', "/parameters/", 1));
+                in_guest().and_then(|()| set(&path, &step.value))?;
             }
-            Action::Parameter(path, value) => {
-                in_guest()?;
-                let path = format!("/sys/module/{}", path.replacen('/', "/parameters/", 1));
-                std::fs::write(&path, value).doing(|| format!("cannot write {value:?} to {path}"))?;
-            }
-            Action::Sysctl(path, value) => {
-                let path = format!("/proc/sys/{path}");
-                std::fs::write(&path, value).doing(|| format!("cannot write {value:?} to {path}"))?;
-            }
+            Action::Sysctl(Sysctl(path)) => set(&format!("/proc/sys/{path}"), &step.value)?,
         }
         Ok(())
     }
 
     /// Sends a message of a generic family.
-    fn generic(&mut self, host: &str, family: &str, message: &[u8], device: Option<u32>) -> Result<(), AgentError> {
+    fn generic(&mut self, host: &str, family: &str, message: &Message, device: Option<u32>) -> Result<(), AgentError> {
         let socket = cached(&mut self.generic, host, Netlink::generic)?;
         let id = self.families.id(family, socket)?;
         let mut message = numbered(message, INDEX_OF_GENERIC, device)?;
         message[4..6].copy_from_slice(&id.to_ne_bytes());
         socket.request(message).doing(String::new).map(drop)
     }
+}
+
+/// Writes a value to a file of the kernel.
+fn set(path: &str, value: &str) -> Result<(), AgentError> {
+    std::fs::write(path, value).doing(|| format!("cannot write {value:?} to {path}"))
 }
 
 /// # Errors
@@ -233,8 +231,8 @@ fn number_of(device: &str) -> Result<u32, AgentError> {
 }
 
 /// The message with the number of a device in its place.
-fn numbered(message: &[u8], at: usize, device: Option<u32>) -> Result<Vec<u8>, AgentError> {
-    let mut message = message.to_vec();
+fn numbered(Message(message): &Message, at: usize, device: Option<u32>) -> Result<Vec<u8>, AgentError> {
+    let mut message = message.clone();
     if let Some(device) = device {
         let place = message.get_mut(at..at + 4);
         let place =

@@ -53,12 +53,9 @@ pub(super) fn introduce(bed: &mut Bed, load: &LoadPlan) -> Result<(), AgentError
 
 /// The stations with the code points of their traffic, best effort among them.
 fn classes(load: &LoadPlan, stations: u16) -> Vec<AccessPlan> {
-    let all = load.flows.iter().map(|f| f.access);
-    let all = all.chain(load.probes.iter().map(|p| p.access));
-    let all = all.chain(load.web.iter().map(|w| w.access));
-    let all = all.chain(load.downloads.iter().map(|d| d.access));
+    let all = load.traffic().map(|one| (one.access.station, one.access.dscp));
     let plain = (0..stations).map(|station| (station, 0));
-    let classes: BTreeSet<(u16, u8)> = all.map(|a| (a.station, a.dscp)).chain(plain).collect();
+    let classes: BTreeSet<(u16, u8)> = all.chain(plain).collect();
     classes
         .into_iter()
         .map(|(station, dscp)| AccessPlan {

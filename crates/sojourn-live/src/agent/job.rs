@@ -1,13 +1,12 @@
 //! What the agent is told to do: `job.json`.
 
+use super::AgentError;
 use super::offer::Offer;
 use super::step::Step;
-use super::{AgentError, Host};
 use serde::Deserialize;
-use sojourn_bed::{AccessPlan, LOAD_FORMAT, LoadPlan, ports};
-use sojourn_scenario::{HOSTS_MAX, Transport};
-use sojourn_units::Bytes;
-use std::collections::{BTreeMap, BTreeSet};
+use serde::de::DeserializeOwned;
+use sojourn_bed::{AccessPlan, Common, LOAD_FORMAT, LoadPlan};
+use std::collections::BTreeMap;
 use std::net::Ipv4Addr;
 
 /// Format name of [`Job`].
@@ -201,25 +200,17 @@ impl Task {
         struct Head {
             format: String,
         }
-        let wrong = |e: serde_json::Error| AgentError::Plan(format!("the job is not valid: {e}"));
-        let head: Head = serde_json::from_str(text).map_err(wrong)?;
-        match head.format.as_str() {
-            CHECK_FORMAT => Ok(Self::Check(serde_json::from_str(text).map_err(wrong)?)),
-            JOB_FORMAT => {
-                let job: Job = serde_json::from_str(text).map_err(wrong)?;
-                job.validate().map_err(AgentError::Plan)?;
-                Ok(Self::Run(Box::new(job)))
-            }
-            CALLS_FORMAT => {
-                let job: CallsJob = serde_json::from_str(text).map_err(wrong)?;
-                job.validate().map_err(AgentError::Plan)?;
-                Ok(Self::Calls(Box::new(job)))
-            }
-            LIVE_FORMAT => {
-                let job: LiveJob = serde_json::from_str(text).map_err(wrong)?;
-                validate_load(&job.load).map_err(AgentError::Plan)?;
-                Ok(Self::Live(Box::new(job)))
-            }
+        fn read<T: DeserializeOwned>(text: &str, check: fn(&T) -> Result<(), String>) -> Result<T, AgentError> {
+            let job = serde_json::from_str(text);
+            let job = job.map_err(|e| AgentError::Plan(format!("the job is not valid: {e}")))?;
+            check(&job).map_err(AgentError::Plan)?;
+            Ok(job)
+        }
+        match read::<Head>(text, |_| Ok(()))?.format.as_str() {
+            CHECK_FORMAT => read(text, |_| Ok(())).map(Self::Check),
+            JOB_FORMAT => read::<Box<Job>>(text, |job| job.validate()).map(Self::Run),
+            CALLS_FORMAT => read::<Box<CallsJob>>(text, |job| job.validate()).map(Self::Calls),
+            LIVE_FORMAT => read::<Box<LiveJob>>(text, |job| validate_load(&job.load)).map(Self::Live),
             other => Err(AgentError::Plan(format!(
                 "format of the job is {other:?}, but must be {JOB_FORMAT}, {LIVE_FORMAT}, {CHECK_FORMAT} or {CALLS_FORMAT}"
             ))),
@@ -246,24 +237,6 @@ impl Job {
     fn validate(&self) -> Result<(), String> {
         self.bed.validate()?;
         let load = &self.load;
-        if self.flusher.is_some() != load.flusher.is_some() {
-            let (there, absent) = if load.flusher.is_some() {
-                ("load.flusher", "flusher")
-            } else {
-                ("flusher", "load.flusher")
-            };
-            return Err(format!(
-                "{there} is given without {absent}, but both or neither must be"
-            ));
-        }
-        for place in self.flusher.iter().flat_map(|f| f.ends.iter().chain([&f.place])) {
-            if !self.bed.namespaces.contains(&place.host) {
-                return Err(format!(
-                    "host of the flusher is {:?}, which is not in bed.namespaces",
-                    place.host
-                ));
-            }
-        }
         let (paths, servers) = (load.paths.len(), self.bed.server.len());
         if servers == 0 || paths == 0 || !servers.is_multiple_of(paths) {
             return Err(format!(
@@ -271,10 +244,7 @@ impl Job {
             ));
         }
         let (clients, hosts) = (self.bed.clients.len(), servers / paths);
-        let ends = load.flows.iter().map(|f| (&f.name, f.access));
-        let ends = ends.chain(load.probes.iter().map(|p| (&p.name, p.access)));
-        let ends = ends.chain(load.downloads.iter().map(|d| (&d.name, d.access)));
-        for (name, access) in ends.chain(load.web.iter().map(|w| (&w.name, w.access))) {
+        for Common { name, access, .. } in load.traffic() {
             let (key, index) = if self.bed.radio.is_some() {
                 ("station", access.station)
             } else {
@@ -299,49 +269,18 @@ impl BedPlan {
     }
 
     fn validate(&self) -> Result<(), String> {
-        let names: BTreeSet<&str> = self.namespaces.iter().map(String::as_str).collect();
-        if names.len() != self.namespaces.len() {
-            return Err("bed.namespaces has a name twice".into());
-        }
+        let names = &self.namespaces;
         if names.len() > MOST_NAMESPACES {
             return Err(format!(
                 "bed.namespaces has {} names, but must have at most {MOST_NAMESPACES}",
                 names.len()
             ));
         }
-        for needed in ["client", "r1", "r2", "server"] {
-            if !names.contains(needed) {
-                return Err(format!("bed.namespaces must have {needed}"));
-            }
+        let there = |host| names.contains(host) || self.radio.is_some() && host == OUTSIDE;
+        match self.steps.iter().map(|step| &step.host).find(|host| !there(host)) {
+            Some(host) => Err(format!("host of a step is {host:?}, which is not in bed.namespaces")),
+            None => Ok(()),
         }
-        if names.contains(OUTSIDE) {
-            return Err(format!(
-                "bed.namespaces has {OUTSIDE}, but that is where the guest begins"
-            ));
-        }
-        if self.clients.is_empty() || self.clients.len() > usize::from(HOSTS_MAX) {
-            let count = self.clients.len();
-            return Err(format!(
-                "bed.clients has {count} addresses, but must have 1 to {HOSTS_MAX}"
-            ));
-        }
-        for station in 0..self.stations() as u16 {
-            let name = Host::Client(station).name();
-            if !names.contains(&*name) {
-                return Err(format!("bed.namespaces must have {name}, which has an address"));
-            }
-        }
-        let hosts = self.steps.iter().map(|s| (&s.host, "a step"));
-        let hosts = hosts.chain([
-            (&self.watch.up.host, "bed.watch.up"),
-            (&self.watch.down.host, "bed.watch.down"),
-        ]);
-        for (host, whose) in hosts {
-            if !(names.contains(host.as_str()) || self.radio.is_some() && host == OUTSIDE) {
-                return Err(format!("host of {whose} is {host:?}, which is not in bed.namespaces"));
-            }
-        }
-        Ok(())
     }
 }
 
@@ -349,70 +288,28 @@ fn validate_load(load: &LoadPlan) -> Result<(), String> {
     if load.format != LOAD_FORMAT {
         return Err(format!("load.format is {:?}, but must be {LOAD_FORMAT}", load.format));
     }
-    for (field, value) in [
-        ("load.duration_ns", load.duration_ns),
-        ("load.interval_ns", load.interval_ns),
-    ] {
-        if value == 0 {
-            return Err(format!("{field} is 0, but must be > 0"));
-        }
-    }
     let times = [
         ("load.duration_ns", load.duration_ns),
         ("load.interval_ns", load.interval_ns),
         ("load.lead_ns", load.lead_ns),
     ];
+    if let Some((field, _)) = times[..2].iter().find(|(_, value)| *value == 0) {
+        return Err(format!("{field} is 0, but must be > 0"));
+    }
     let paths = load.paths.iter().map(|&rtt| ("a path of load.paths", rtt));
-    for (field, value) in times.into_iter().chain(paths) {
-        if value > LONGEST_NS {
-            return Err(format!("{field} is {value}, but must be at most {LONGEST_NS}"));
-        }
+    if let Some((field, value)) = times.into_iter().chain(paths).find(|&(_, value)| value > LONGEST_NS) {
+        return Err(format!("{field} is {value}, but must be at most {LONGEST_NS}"));
     }
-    let counts = [
-        ("load.flows", load.flows.len(), ports::MOST_FLOWS),
-        ("load.probes", load.probes.len(), ports::MOST_PROBES),
-        ("load.web", load.web.len(), ports::MOST_WEB),
-        ("load.downloads", load.downloads.len(), ports::MOST_DOWNLOADS),
-    ];
-    for (field, count, most) in counts {
-        if count > most {
-            return Err(format!("{field} has {count} entries, but must have at most {most}"));
-        }
-    }
-    let drawn = load.flows.iter().map(|f| (&f.name, f.path, f.start_ns));
-    let drawn = drawn.chain(load.probes.iter().map(|p| (&p.name, p.path, p.start_ns)));
-    let drawn = drawn.chain(load.downloads.iter().map(|d| (&d.name, d.path, d.start_ns)));
-    for (name, path, start_ns) in drawn.chain(load.web.iter().map(|w| (&w.name, w.path, w.start_ns))) {
+    for Common {
+        name, path, start_ns, ..
+    } in load.traffic()
+    {
         if path >= load.paths.len() {
             return Err(format!("path of {name} is {path}, but there are {}", load.paths.len()));
         }
         if start_ns.unsigned_abs() > LONGEST_NS {
             return Err(format!(
                 "start_ns of {name} is {start_ns}, but must be within {LONGEST_NS}"
-            ));
-        }
-    }
-    for download in &load.downloads {
-        if download.bytes == 0 {
-            return Err(format!("bytes of {} is 0, but must be > 0", download.name));
-        }
-    }
-    for flow in &load.flows {
-        if flow.transport() == Transport::Udp && flow.rate.is_none() {
-            return Err(format!("rate of {} is absent, but must be given with udp", flow.name));
-        }
-        if flow.bytes == Some(0) {
-            return Err(format!("bytes of {} must be > 0", flow.name));
-        }
-        if flow.write.is_some() != flow.write_interval.is_some()
-            || flow
-                .application()
-                .writes
-                .is_some_and(|w| w.bytes == Bytes::ZERO || w.interval.is_zero())
-        {
-            return Err(format!(
-                "write and write_interval of {} must be given together and be > 0",
-                flow.name
             ));
         }
     }

@@ -92,11 +92,7 @@ pub(super) fn run(job: &LiveJob, directory: &Path) -> Result<(), AgentError> {
 /// The addresses of all clients and servers, as on a bed of kernels: the second octet of host N is N, of the first
 /// host 0. A server has one for each path; those of a host follow each other.
 fn addresses(plan: &LoadPlan) -> (Vec<Ipv4Addr>, Vec<Ipv4Addr>) {
-    let all = plan.flows.iter().map(|t| t.access);
-    let all = all.chain(plan.probes.iter().map(|t| t.access));
-    let all = all.chain(plan.web.iter().map(|t| t.access));
-    let all = all.chain(plan.downloads.iter().map(|t| t.access));
-    let most = |index: fn(&AccessPlan) -> u16| all.clone().map(|access| index(&access)).max().unwrap_or(0);
+    let most = |index: fn(&AccessPlan) -> u16| plan.traffic().map(|one| index(&one.access)).max().unwrap_or(0);
     let octet = |host: u16| if host == 0 { 0 } else { host as u8 + 1 };
     let client = |host| Ipv4Addr::new(10, octet(host), 1, 1);
     let paths = 0..plan.paths.len();
