@@ -35,6 +35,7 @@ mod qdisc;
 mod radio;
 mod reactor;
 mod receive;
+mod route;
 mod run;
 pub mod step;
 pub mod tap;

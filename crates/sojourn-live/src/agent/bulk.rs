@@ -8,24 +8,19 @@
 
 use super::actor::{Doing, signed};
 use super::bins::Bins;
-use super::mark::{mark, send_from};
 use super::netlink::Netlink;
+use super::route::Route;
 use super::tcp_info::{self, Ends, TcpInfo};
 use super::{Actor, AgentError, Host, World};
 use nix::sys::socket::sockopt::Timestamping;
 use nix::sys::socket::{TimestampingFlag, setsockopt};
 use rustix::fd::{AsFd, OwnedFd};
 use rustix::io::Errno;
-use rustix::net::{
-    AddressFamily, RecvFlags, SendFlags, Shutdown, SocketFlags, SocketType, accept_with, bind, connect, getsockname,
-    listen, recv, send, shutdown, socket_with, sockopt,
-};
+use rustix::net::{RecvFlags, SendFlags, Shutdown, SocketFlags, accept_with, recv, send, shutdown, sockopt};
 use sojourn_bed::{EcnMeasured, FlowMeasured, FlowPlan, LoadPlan, Measured, ports};
-use sojourn_scenario::{Direction, Step, Transport};
+use sojourn_scenario::{Step, Transport};
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, VecDeque};
-use std::net::{Ipv4Addr, SocketAddrV4};
-use std::time::Duration;
 
 /// What a sender without a rate gives to the kernel at a time; the kernel takes what it has room for.
 const WRITE: usize = 1 << 20;
@@ -79,6 +74,7 @@ enum Stage {
 #[derive(Debug)]
 struct Flow {
     plan: FlowPlan,
+    route: Route,
     listener: Option<OwnedFd>,
     receiver: Option<OwnedFd>,
     sender: Option<OwnedFd>,
@@ -110,9 +106,10 @@ impl Bulk {
             flows: plan
                 .flows
                 .iter()
-                .map(|flow| Flow {
+                .enumerate()
+                .map(|(i, flow)| Flow {
                     makes_room: plan.wifi.is_some(),
-                    ..Flow::new(flow.clone())
+                    ..Flow::new(i, flow.clone())
                 })
                 .collect(),
             bins: Bins::of(plan),
@@ -191,8 +188,9 @@ impl Bulk {
 }
 
 impl Flow {
-    fn new(plan: FlowPlan) -> Self {
+    fn new(i: usize, plan: FlowPlan) -> Self {
         Self {
+            route: Route::of(&plan, plan.direction, ports::FLOWS + i as u16),
             made: 0,
             pending: VecDeque::new(),
             next: plan.start_ns,
@@ -223,49 +221,13 @@ impl Flow {
     }
 
     fn sending_host(&self) -> Host {
-        match self.plan.direction {
-            Direction::Up => Host::Client(self.plan.access.station),
-            Direction::Down => Host::Server,
-        }
-    }
-
-    fn receiving_host(&self) -> Host {
-        match self.plan.direction {
-            Direction::Up => Host::Server,
-            Direction::Down => Host::Client(self.plan.access.station),
-        }
-    }
-
-    /// The addresses of sender and receiver.
-    fn addresses(&self, i: usize, world: &dyn World) -> (Ipv4Addr, SocketAddrV4) {
-        let port = ports::FLOWS + i as u16;
-        let server = world.server(self.plan.path, self.plan.access);
-        let client = world.client(self.plan.access);
-        match self.plan.direction {
-            Direction::Up => (client, SocketAddrV4::new(server, port)),
-            Direction::Down => (server, SocketAddrV4::new(client, port)),
-        }
-    }
-
-    /// A TCP socket in the namespace in which this thread is.
-    fn socket(&self) -> Result<OwnedFd, AgentError> {
-        let flags = SocketFlags::NONBLOCK | SocketFlags::CLOEXEC;
-        let socket = socket_with(AddressFamily::INET, SocketType::STREAM, flags, None)
-            .doing(|| format!("cannot open a socket for {}", self.plan.name))?;
-        let control = self.plan.congestion_control.unwrap_or_default().name();
-        sockopt::set_tcp_congestion(&socket, control)
-            .doing(|| format!("cannot use the congestion control {control} for {}", self.plan.name))?;
-        mark(&socket, self.plan.access, &self.plan.name)?;
-        Ok(socket)
+        self.route.hosts().0
     }
 
     fn listen(&mut self, i: usize, world: &mut dyn World) -> Result<(), AgentError> {
-        world.enter(self.receiving_host())?;
-        let socket = self.socket()?;
-        let (_, address) = self.addresses(i, world);
-        bind(&socket, &address)
-            .and_then(|()| listen(&socket, 1))
-            .doing(|| format!("cannot listen at {address} for {}", self.plan.name))?;
+        let socket = self
+            .route
+            .listen(self.plan.congestion_control.unwrap_or_default(), 1, world)?;
         world.register(key(i, LISTENER), socket.as_fd(), false)?;
         self.listener = Some(socket);
         Ok(())
@@ -288,29 +250,11 @@ impl Flow {
     }
 
     fn connect(&mut self, i: usize, world: &mut dyn World) -> Result<(), AgentError> {
-        world.enter(self.sending_host())?;
-        let socket = self.socket()?;
-        if self.plan.application().writes.is_some() {
-            sockopt::set_tcp_nodelay(&socket, true)
-                .doing(|| format!("cannot set TCP_NODELAY for {}", self.plan.name))?;
-        }
-        let (source, destination) = self.addresses(i, world);
-        match self.plan.direction {
-            Direction::Up => send_from(&socket, self.plan.access, &self.plan.name, world)?,
-            Direction::Down => bind(&socket, &SocketAddrV4::new(source, 0))
-                .doing(|| format!("cannot bind to {source} for {}", self.plan.name))?,
-        }
-        match connect(&socket, &destination) {
-            Ok(()) | Err(Errno::INPROGRESS) => {}
-            Err(e) => return Err(e).doing(|| format!("cannot connect {} to {destination}", self.plan.name)),
-        }
-        let own = getsockname(&socket).and_then(SocketAddrV4::try_from);
-        self.ends = Some((
-            own.doing(|| format!("cannot find the port of {}", self.plan.name))?,
-            destination,
-        ));
+        let control = self.plan.congestion_control.unwrap_or_default();
+        let at_once = self.plan.application().writes.is_some();
+        let (socket, ends) = self.route.connect(control, at_once, world)?;
         world.register(key(i, SENDER), socket.as_fd(), true)?;
-        self.sender = Some(socket);
+        (self.sender, self.ends) = (Some(socket), Some(ends));
         Ok(())
     }
 
@@ -476,8 +420,7 @@ impl Flow {
     fn stop(&mut self, i: usize, world: &mut dyn World) -> Result<(), AgentError> {
         self.stage = Stage::GivenUp;
         if let Some(sender) = self.sender.take() {
-            sockopt::set_socket_linger(&sender, Some(Duration::ZERO))
-                .doing(|| format!("cannot reset {}", self.plan.name))?;
+            self.route.reset(&sender)?;
             world.deregister(key(i, SENDER), sender.as_fd())?;
         }
         Ok(())
@@ -486,8 +429,7 @@ impl Flow {
     /// Closes both ends at once, with a reset, whatever they have not sent.
     fn abort(&mut self, i: usize, world: &mut dyn World) -> Result<(), AgentError> {
         for socket in [&self.sender, &self.receiver].into_iter().flatten() {
-            sockopt::set_socket_linger(socket, Some(Duration::ZERO))
-                .doing(|| format!("cannot reset {}", self.plan.name))?;
+            self.route.reset(socket)?;
         }
         self.close(i, world)
     }

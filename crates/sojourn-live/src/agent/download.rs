@@ -9,21 +9,15 @@
 //! not.
 
 use super::actor::Doing;
-use super::mark::{mark, send_from};
 use super::netlink::Netlink;
+use super::route::{Route, accept};
 use super::tcp_info::{self, Ends};
-use super::{Actor, AgentError, Host, World};
+use super::{Actor, AgentError, World};
 use rustix::fd::{AsFd, OwnedFd};
 use rustix::io::Errno;
-use rustix::net::{
-    AddressFamily, RecvFlags, SendFlags, Shutdown, SocketFlags, SocketType, acceptfrom_with, bind, connect,
-    getsockname, listen, recv, send, shutdown, socket_with, sockopt,
-};
+use rustix::net::{RecvFlags, SendFlags, Shutdown, recv, send, shutdown, sockopt};
 use sojourn_bed::{DownloadMeasured, DownloadPlan, FileMeasured, Measured, ports};
-use sojourn_scenario::Direction;
 use std::collections::VecDeque;
-use std::net::{Ipv4Addr, SocketAddrV4};
-use std::time::Duration;
 
 /// What a sender gives to the kernel at a time; the kernel takes what it has room for.
 const WRITE: usize = 1 << 18;
@@ -44,6 +38,7 @@ const NEXT: u32 = 0;
 pub(super) struct Download {
     index: usize,
     plan: DownloadPlan,
+    route: Route,
     /// Idle times that are still to come.
     gaps: VecDeque<u64>,
     listener: Option<OwnedFd>,
@@ -76,6 +71,7 @@ impl Download {
     pub(super) fn new(index: usize, plan: &DownloadPlan) -> Self {
         Self {
             index,
+            route: Route::of(plan, plan.direction, ports::DOWNLOADS + index as u16),
             gaps: plan.gaps_ns.iter().copied().collect(),
             plan: plan.clone(),
             listener: None,
@@ -88,40 +84,6 @@ impl Download {
         }
     }
 
-    const fn client(&self) -> Host {
-        Host::Client(self.plan.access.station)
-    }
-
-    fn hosts(&self) -> (Host, Host) {
-        match self.plan.direction {
-            Direction::Up => (self.client(), Host::Server),
-            Direction::Down => (Host::Server, self.client()),
-        }
-    }
-
-    /// The addresses of sender and receiver.
-    fn addresses(&self, world: &dyn World) -> (Ipv4Addr, SocketAddrV4) {
-        let port = ports::DOWNLOADS + self.index as u16;
-        let server = world.server(self.plan.path, self.plan.access);
-        let client = world.client(self.plan.access);
-        match self.plan.direction {
-            Direction::Up => (client, SocketAddrV4::new(server, port)),
-            Direction::Down => (server, SocketAddrV4::new(client, port)),
-        }
-    }
-
-    /// A TCP socket in the namespace in which this thread is.
-    fn socket(&self) -> Result<OwnedFd, AgentError> {
-        let (name, control) = (&self.plan.name, self.plan.congestion_control.name());
-        let flags = SocketFlags::NONBLOCK | SocketFlags::CLOEXEC;
-        let socket = socket_with(AddressFamily::INET, SocketType::STREAM, flags, None)
-            .doing(|| format!("cannot open a socket for {name}"))?;
-        sockopt::set_tcp_congestion(&socket, control)
-            .doing(|| format!("cannot use the congestion control {control} for {name}"))?;
-        mark(&socket, self.plan.access, name)?;
-        Ok(socket)
-    }
-
     /// The first free place.
     fn place(&mut self) -> usize {
         let free = self.connections.iter().position(Option::is_none);
@@ -132,30 +94,14 @@ impl Download {
     }
 
     fn begin_file(&mut self, world: &mut dyn World) -> Result<(), AgentError> {
-        let name = self.plan.name.clone();
-        world.enter(self.hosts().0)?;
-        let socket = self.socket()?;
-        let (source, destination) = self.addresses(world);
-        match self.plan.direction {
-            Direction::Up => send_from(&socket, self.plan.access, &name, world)?,
-            Direction::Down => {
-                bind(&socket, &SocketAddrV4::new(source, 0)).doing(|| format!("cannot bind to {source} for {name}"))?;
-            }
-        }
         let start_ns = world.now();
-        match connect(&socket, &destination) {
-            Ok(()) | Err(Errno::INPROGRESS) => {}
-            Err(e) => return Err(e).doing(|| format!("cannot connect {name} to {destination}")),
-        }
-        let own = getsockname(&socket)
-            .and_then(SocketAddrV4::try_from)
-            .doing(|| format!("cannot find the port of {name}"))?;
+        let (socket, ends) = self.route.connect(self.plan.congestion_control, false, world)?;
         let place = self.place();
         world.register(key(place, SENDER), socket.as_fd(), true)?;
         self.connections[place] = Some(Connection {
             sender: socket,
             receiver: None,
-            ends: (own, destination),
+            ends,
             connected: false,
             syn_retransmissions: 0,
             unwritten: self.plan.bytes,
@@ -171,27 +117,19 @@ impl Download {
     }
 
     fn accept(&mut self, world: &mut dyn World) -> Result<(), AgentError> {
-        loop {
-            let Some(listener) = &self.listener else {
-                return Ok(());
-            };
-            let flags = SocketFlags::NONBLOCK | SocketFlags::CLOEXEC;
-            let (socket, peer) = match acceptfrom_with(listener, flags) {
-                Ok((socket, Some(peer))) => (socket, peer),
-                Ok((_, None)) | Err(Errno::INTR | Errno::CONNABORTED) => continue,
-                Err(Errno::AGAIN) => return Ok(()),
-                Err(e) => return Err(e).doing(|| format!("cannot accept a connection of {}", self.plan.name)),
-            };
-            let peer = SocketAddrV4::try_from(peer).ok();
+        while let Some(listener) = &self.listener {
+            let accepted = accept(listener).doing(|| format!("cannot accept a connection of {}", self.plan.name))?;
+            let Some((socket, peer)) = accepted else { break };
             let found = self.connections.iter_mut().enumerate().find_map(|(place, c)| {
                 let c = c.as_mut()?;
-                (Some(c.ends.0) == peer && c.receiver.is_none()).then_some((place, c))
+                (c.ends.0 == peer && c.receiver.is_none()).then_some((place, c))
             });
             if let Some((place, connection)) = found {
                 world.register(key(place, RECEIVER), socket.as_fd(), false)?;
                 connection.receiver = Some(socket);
             }
         }
+        Ok(())
     }
 
     /// A sender can write, or has news.
@@ -342,15 +280,9 @@ const fn key(place: usize, part: u32) -> u32 {
 
 impl Actor for Download {
     fn start(&mut self, world: &mut dyn World) -> Result<(), AgentError> {
-        let (sending, receiving) = self.hosts();
-        world.enter(sending)?;
+        world.enter(self.route.hosts().0)?;
         self.diagnosis = Some(Netlink::socket_diagnosis().doing(|| "cannot open a netlink socket".into())?);
-        world.enter(receiving)?;
-        let socket = self.socket()?;
-        let (_, address) = self.addresses(world);
-        bind(&socket, &address)
-            .and_then(|()| listen(&socket, BACKLOG))
-            .doing(|| format!("cannot listen at {address} for {}", self.plan.name))?;
+        let socket = self.route.listen(self.plan.congestion_control, BACKLOG, world)?;
         world.register(LISTENER, socket.as_fd(), false)?;
         self.listener = Some(socket);
         world.set_timer(NEXT, self.plan.start_ns);
@@ -384,8 +316,7 @@ impl Actor for Download {
             if let Some(c) = &self.connections[place] {
                 // Both ends at once, with a reset, whatever they have not sent.
                 for socket in [Some(&c.sender), c.receiver.as_ref()].into_iter().flatten() {
-                    sockopt::set_socket_linger(socket, Some(Duration::ZERO))
-                        .doing(|| format!("cannot reset {}", self.plan.name))?;
+                    self.route.reset(socket)?;
                 }
             }
             self.close(place, world)?;

@@ -4,14 +4,15 @@
 //! arrived is read at short intervals, and at the end of each bin: nobody asks when a datagram came, only how many
 //! have.
 
-use super::actor::{Actor, AgentError, Doing, Host, World, signed};
+use super::actor::{Actor, AgentError, Doing, World, signed};
 use super::bins::Bins;
 use super::mark::mark;
+use super::route::Route;
 use rustix::net::sockopt::set_socket_recv_buffer_size_force;
 use sojourn_bed::{FlowMeasured, FlowPlan, LoadPlan, Measured, UdpMeasured, ports};
-use sojourn_scenario::{Direction, UDP_PAYLOAD};
+use sojourn_scenario::UDP_PAYLOAD;
 use std::io::ErrorKind;
-use std::net::{SocketAddrV4, UdpSocket};
+use std::net::UdpSocket;
 
 /// Timers, in the order in which they go off at one instant.
 const BINS: u32 = 0;
@@ -117,24 +118,18 @@ impl Flood {
 
 impl Actor for Flood {
     fn start(&mut self, world: &mut dyn World) -> Result<(), AgentError> {
-        let station = self.plan.access.station;
-        let client = (Host::Client(station), world.client(self.plan.access));
-        let server = (Host::Server, world.server(self.plan.path, self.plan.access));
-        let (from, to) = match self.plan.direction {
-            Direction::Up => (client, server),
-            Direction::Down => (server, client),
-        };
         let name = &self.plan.name;
-        let address = SocketAddrV4::new(to.1, ports::FLOWS + self.index as u16);
-        world.enter(to.0)?;
+        let route = Route::of(&self.plan, self.plan.direction, ports::FLOWS + self.index as u16);
+        let ((from, to), (source, address)) = (route.hosts(), route.addresses(world));
+        world.enter(to)?;
         let receiver = UdpSocket::bind(address).doing(|| format!("cannot receive at {address} for {name}"))?;
         receiver
             .set_nonblocking(true)
             .doing(|| format!("cannot receive for {name}"))?;
         // Without root's rights it stays as it is, and datagrams that do not fit count as lost.
         let _ = set_socket_recv_buffer_size_force(&receiver, BUFFER);
-        world.enter(from.0)?;
-        let sender = UdpSocket::bind((from.1, 0)).doing(|| format!("cannot bind to {} for {name}", from.1))?;
+        world.enter(from)?;
+        let sender = UdpSocket::bind((source, 0)).doing(|| format!("cannot bind to {source} for {name}"))?;
         sender
             .set_nonblocking(true)
             .doing(|| format!("cannot send for {name}"))?;

@@ -8,15 +8,16 @@
 //! after the frames, every 100 ms. Disciplines keep the order of the packets of one flow, so once a last word arrives
 //! no frame can follow it.
 
-use super::actor::{Actor, AgentError, Doing, Host, World};
+use super::actor::{Actor, AgentError, Doing, World};
 use super::mark::mark;
 use super::probe::{Identity, LINGER_NS, LINGER_VOICE_NS, Samples, Stamp};
 use super::receive::{Inbox, stamp};
+use super::route::Route;
 use rustix::fd::AsFd;
 use sojourn_bed::{LoadPlan, Measured, ProbePlan};
-use sojourn_scenario::{Direction, ProbeKindScenario};
+use sojourn_scenario::ProbeKindScenario;
 use sojourn_units::{Duration, Stream};
-use std::net::{SocketAddrV4, UdpSocket};
+use std::net::UdpSocket;
 
 /// Timers.
 const SEND: u32 = 0;
@@ -50,7 +51,7 @@ impl Gaps {
 #[derive(Debug)]
 pub struct OneWay {
     me: Identity,
-    direction: Direction,
+    route: Route,
     gaps: Gaps,
     voice: bool,
     sender: Option<UdpSocket>,
@@ -89,8 +90,8 @@ impl OneWay {
         Ok(Self {
             due: me.start_ns,
             payload: vec![0; me.payload],
+            route: Route::of(plan, direction, me.port()),
             me,
-            direction,
             gaps,
             voice,
             sender: None,
@@ -117,23 +118,15 @@ impl OneWay {
 
 impl Actor for OneWay {
     fn start(&mut self, world: &mut dyn World) -> Result<(), AgentError> {
-        let (client, server) = (
-            (Host::Client(self.me.access.station), world.client(self.me.access)),
-            (Host::Server, world.server(self.me.path, self.me.access)),
-        );
-        let (from, to) = match self.direction {
-            Direction::Up => (client, server),
-            Direction::Down => (server, client),
-        };
+        let ((from, to), (source, address)) = (self.route.hosts(), self.route.addresses(world));
         let what = |end: &str| format!("opening the {end} socket of {}", self.me.what);
-        let address = SocketAddrV4::new(to.1, self.me.port());
-        world.enter(to.0)?;
+        world.enter(to)?;
         let receiver = UdpSocket::bind(address).doing(|| what("receiving"))?;
         receiver.set_nonblocking(true).doing(|| what("receiving"))?;
         stamp(&receiver, &self.me.what)?;
         world.register(ARRIVALS, receiver.as_fd(), false)?;
-        world.enter(from.0)?;
-        let sender = UdpSocket::bind((from.1, 0)).doing(|| what("sending"))?;
+        world.enter(from)?;
+        let sender = UdpSocket::bind((source, 0)).doing(|| what("sending"))?;
         sender.set_nonblocking(true).doing(|| what("sending"))?;
         sender.connect(address).doing(|| what("sending"))?;
         mark(&sender, self.me.access, &self.me.what)?;

@@ -1,7 +1,8 @@
 use super::super::fake::{Fake, index, load, measured, probe};
 use super::*;
+use crate::agent::Host;
 use sojourn_bed::Sample;
-use sojourn_scenario::{Codec, Voice};
+use sojourn_scenario::{Codec, Direction, Voice};
 use sojourn_sim::Scenario;
 
 const MS: i64 = 1_000_000;

@@ -3,10 +3,10 @@
 use super::wire::{Arrived, Heard, Message, Request, bind_server, read, tcp_socket};
 use crate::agent::actor::Doing;
 use crate::agent::mark::mark;
+use crate::agent::route::accept;
 use crate::agent::{AgentError, World};
 use rustix::fd::{AsFd, OwnedFd};
-use rustix::io::Errno;
-use rustix::net::{SocketFlags, acceptfrom_with, listen};
+use rustix::net::listen;
 use sojourn_bed::WebPlan;
 use std::net::SocketAddrV4;
 
@@ -91,17 +91,9 @@ impl Server {
 
     /// Connections wait at the listener.
     pub(super) fn accept(&mut self, world: &mut dyn World) -> Result<(), AgentError> {
-        loop {
-            let flags = SocketFlags::NONBLOCK | SocketFlags::CLOEXEC;
-            let (socket, peer) = match acceptfrom_with(&self.listener, flags) {
-                Ok((socket, Some(peer))) => (socket, peer),
-                Ok((_, None)) | Err(Errno::INTR | Errno::CONNABORTED) => continue,
-                Err(Errno::AGAIN) => return Ok(()),
-                Err(e) => return Err(e).doing(|| format!("web client {}: accepting a connection", self.name)),
-            };
-            let (Ok(peer), Some(place)) = (SocketAddrV4::try_from(peer), self.place()) else {
-                continue;
-            };
+        let what = |name: &str| format!("web client {name}: accepting a connection");
+        while let Some((socket, peer)) = accept(&self.listener).doing(|| what(&self.name))? {
+            let Some(place) = self.place() else { continue };
             world.register(self.first_key + place as u32, socket.as_fd(), false)?;
             self.connections[place] = Some(Connection {
                 socket,
@@ -110,6 +102,7 @@ impl Server {
                 writes: false,
             });
         }
+        Ok(())
     }
 
     /// The first free place.

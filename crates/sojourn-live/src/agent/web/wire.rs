@@ -1,10 +1,9 @@
 //! What both ends of a web connection send and read.
 
+use crate::agent::route::nonblocking;
 use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
 use rustix::io::Errno;
-use rustix::net::{
-    AddressFamily, RecvFlags, SendFlags, SocketFlags, SocketType, bind, recv, send, socket_with, sockopt,
-};
+use rustix::net::{RecvFlags, SendFlags, SocketType, bind, recv, send, sockopt};
 use std::cmp::Ordering;
 use std::net::SocketAddrV4;
 
@@ -19,7 +18,7 @@ static ZEROS: [u8; 1 << 16] = [0; 1 << 16];
 /// A TCP socket that does not wait, with the congestion control of the plan. A segment that is not full leaves at
 /// once, as browsers and web servers have it (TCP_NODELAY).
 pub(super) fn tcp_socket(congestion_control: &str) -> Result<OwnedFd, Errno> {
-    let socket = new(SocketType::STREAM)?;
+    let socket = nonblocking(SocketType::STREAM)?;
     sockopt::set_tcp_congestion(&socket, congestion_control)?;
     sockopt::set_tcp_nodelay(&socket, true)?;
     Ok(socket)
@@ -27,16 +26,7 @@ pub(super) fn tcp_socket(congestion_control: &str) -> Result<OwnedFd, Errno> {
 
 /// A UDP socket that does not wait.
 pub(super) fn udp_socket() -> Result<OwnedFd, Errno> {
-    new(SocketType::DGRAM)
-}
-
-fn new(kind: SocketType) -> Result<OwnedFd, Errno> {
-    socket_with(
-        AddressFamily::INET,
-        kind,
-        SocketFlags::NONBLOCK | SocketFlags::CLOEXEC,
-        None,
-    )
+    nonblocking(SocketType::DGRAM)
 }
 
 /// Gives a server's socket its address, also while connections of an earlier run are in TIME-WAIT there.
