@@ -6,9 +6,9 @@ use super::job::{BedPlan, OUTSIDE};
 use super::netlink::{Families, Netlink};
 use super::programs::{self, DEBUGFS, Programs};
 use super::step::{Action, Message, Step, Sysctl};
+use crate::bottleneck::links::Links;
 use nix::sched::{CloneFlags, setns, unshare};
 use rustix::fd::{AsRawFd, OwnedFd};
-use rustix::net::{AddressFamily, SocketType, netdevice::name_to_index};
 use sojourn_bed::AccessPlan;
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -154,7 +154,7 @@ pub(super) struct Sockets {
 impl Sockets {
     /// Carries out a step in the namespace of its host, in which this thread is.
     pub(super) fn carry_out(&mut self, step: &Step) -> Result<(), AgentError> {
-        let device = step.device.as_deref().map(number_of).transpose()?;
+        let device = step.device.as_deref().map(Links::index).transpose()?;
         match &step.action {
             Action::Netlink(message) => {
                 let message = numbered(message, INDEX_OF_ROUTE, device)?;
@@ -221,13 +221,6 @@ fn in_guest() -> Result<(), AgentError> {
     Err(AgentError::Plan(
         "it would change the whole machine, so it is done in a guest only".into(),
     ))
-}
-
-/// The number of a device of the namespace in which this thread is.
-fn number_of(device: &str) -> Result<u32, AgentError> {
-    let any =
-        rustix::net::socket(AddressFamily::INET, SocketType::DGRAM, None).doing(|| "cannot open a socket".into())?;
-    name_to_index(any, device).doing(|| format!("cannot find the device {device}"))
 }
 
 /// The message with the number of a device in its place.

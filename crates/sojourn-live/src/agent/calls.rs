@@ -12,7 +12,7 @@ use super::AgentError;
 use super::actor::{Doing, signed};
 use super::build::Sockets;
 use super::job::{CallsJob, Sequence};
-use super::netlink::{Netlink, message};
+use super::netlink::{DELETE_QDISC, Netlink, ROOT, message, tc_message};
 use super::packets::{self, BATCH};
 use super::qdisc;
 use super::run::{kernel, load_modules, write};
@@ -48,11 +48,6 @@ const ETHERNET: usize = 14;
 const SNAP: usize = ETHERNET + 20;
 /// `PACKET_OUTGOING` (linux/if_packet.h).
 const OUTGOING: u8 = 4;
-const DELETE_QDISC: u16 = 37;
-/// `struct tcmsg`.
-const TC_MESSAGE: usize = 20;
-/// `TC_H_ROOT`.
-const ROOT: u32 = u32::MAX;
 
 /// What was seen.
 #[derive(Debug, Serialize)]
@@ -207,10 +202,8 @@ impl Bench {
     }
 
     fn take_away(&mut self) -> Result<(), AgentError> {
-        let mut body = vec![0; TC_MESSAGE];
-        body[4..8].copy_from_slice(&self.device.to_ne_bytes());
-        body[12..16].copy_from_slice(&ROOT.to_ne_bytes());
         let name = &self.name;
+        let body = tc_message(self.device, 0, ROOT);
         let answers = self.route.request(message(DELETE_QDISC, 0, 0, &body));
         answers
             .doing(|| format!("cannot take the discipline of {name} away"))

@@ -4,7 +4,9 @@ use super::AgentError;
 use super::actor::Doing;
 use super::controls::congestion_controls;
 use super::job::CheckJob;
-use super::netlink::{CREATE, EXCLUSIVE, Netlink, message, push_attribute};
+use super::netlink::{
+    CREATE, DELETE_QDISC, EXCLUSIVE, NEW_QDISC, Netlink, ROOT, TCA_KIND, message, push_attribute, tc_message,
+};
 use super::run::{kernel, load_modules, write};
 use flate2::read::GzDecoder;
 use nix::sched::{CloneFlags, unshare};
@@ -15,13 +17,8 @@ use std::fs::File;
 use std::io::{ErrorKind, Read};
 use std::path::Path;
 
-const NEW_QDISC: u16 = 36;
-const DELETE_QDISC: u16 = 37;
-/// `TC_H_ROOT`.
-const ROOT: u32 = u32::MAX;
-const TCA_KIND: u16 = 1;
 /// `lo`, which each network namespace has.
-const LOOPBACK: i32 = 1;
+const LOOPBACK: u32 = 1;
 /// Kinds that a bed is built with besides those that can be under test.
 const OF_A_BED: [&str; 2] = ["htb", "prio"];
 
@@ -69,9 +66,7 @@ pub(super) fn check(job: &CheckJob, directory: &Path) -> Result<(), AgentError> 
 /// Adds a discipline to `lo` and takes it away. A kind that only misses its parameters is there.
 fn try_kind(netlink: &mut Netlink, kind: &str) -> std::io::Result<()> {
     let body = |kind: Option<&str>| {
-        let mut body = vec![0; 20];
-        body[4..8].copy_from_slice(&LOOPBACK.to_ne_bytes());
-        body[12..16].copy_from_slice(&ROOT.to_ne_bytes());
+        let mut body = tc_message(LOOPBACK, 0, ROOT);
         if let Some(kind) = kind {
             push_attribute(&mut body, TCA_KIND, format!("{kind}\0").as_bytes());
         }

@@ -38,6 +38,34 @@ const TYPE_FLAGS: u16 = 0xc000;
 /// `GENL_ID_CTRL`, `CTRL_CMD_GETFAMILY`, `CTRL_ATTR_FAMILY_ID`, `CTRL_ATTR_FAMILY_NAME`.
 const CONTROL: (u16, u8, u16, u16) = (16, 3, 1, 2);
 
+/// `RTM_GETLINK`, and `RTM_NEWQDISC`, `RTM_DELQDISC`, `RTM_GETQDISC`.
+pub(crate) const GET_LINK: u16 = 18;
+pub(crate) const NEW_QDISC: u16 = 36;
+pub(crate) const DELETE_QDISC: u16 = 37;
+pub(crate) const GET_QDISC: u16 = 38;
+/// Bytes of `struct ifinfomsg` and `struct tcmsg`.
+pub(crate) const LINK_MESSAGE: usize = 16;
+pub(crate) const TC_MESSAGE: usize = 20;
+/// Attributes of links and disciplines.
+pub(crate) const IFLA_IFNAME: u16 = 3;
+pub(crate) const IFLA_GSO_MAX_SEGS: u16 = 40;
+pub(crate) const TCA_KIND: u16 = 1;
+/// `TC_H_ROOT`.
+pub(crate) const ROOT: u32 = u32::MAX;
+
+/// `struct tcmsg` of a discipline or class.
+pub(crate) fn tc_message(device: u32, handle: u32, parent: u32) -> Vec<u8> {
+    [0, device, handle, parent, 0]
+        .iter()
+        .flat_map(|word| word.to_ne_bytes())
+        .collect()
+}
+
+/// The text of an attribute, which ends with a zero byte.
+pub(crate) fn text(value: &[u8]) -> String {
+    String::from_utf8_lossy(value).trim_end_matches('\0').to_owned()
+}
+
 /// A word of 16 bits at an offset.
 pub(crate) fn u16_at(bytes: &[u8], at: usize) -> Option<u16> {
     Some(u16::from_ne_bytes(bytes.get(at..)?.first_chunk().copied()?))
@@ -150,8 +178,7 @@ impl<'a> Answer<'a> {
         } else {
             u32_at(self.body, 4)? as usize
         };
-        let text = attribute(self.body.get((4 + about).next_multiple_of(4)..)?, ERROR_TEXT)?;
-        Some(String::from_utf8_lossy(text).trim_end_matches('\0').to_owned())
+        attribute(self.body.get((4 + about).next_multiple_of(4)..)?, ERROR_TEXT).map(text)
     }
 }
 
@@ -224,37 +251,26 @@ impl Netlink {
     ///
     /// # Errors
     /// What the kernel said.
-    pub(crate) fn request(&mut self, mut message: Vec<u8>) -> io::Result<Vec<Vec<u8>>> {
-        let sequence = self.next_sequence();
-        if message.len() < HEADER {
-            return Err(io::ErrorKind::InvalidInput.into());
-        }
+    pub(crate) fn request(&mut self, message: Vec<u8>) -> io::Result<Vec<Vec<u8>>> {
         let flags = u16_at(&message, 6).unwrap_or(0) | REQUEST | ACK;
-        message[6..8].copy_from_slice(&flags.to_ne_bytes());
-        message[8..12].copy_from_slice(&sequence.to_ne_bytes());
-        self.send(&message)?;
-        let mut answers = Vec::new();
-        loop {
-            for answer in self.receive()?.filter(|a| a.sequence == sequence) {
-                match answer.status() {
-                    Some(Ok(())) => return Ok(answers),
-                    Some(Err(e)) => return Err(e),
-                    None => answers.push(answer.body.to_vec()),
-                }
-            }
-        }
+        self.exchange(message, flags)
     }
 
     /// Asks for all of a kind (`NLM_F_DUMP`), and gives the answers up to the end of them.
     ///
     /// # Errors
     /// What the kernel said.
-    pub(crate) fn dump(&mut self, mut message: Vec<u8>) -> io::Result<Vec<Vec<u8>>> {
+    pub(crate) fn dump(&mut self, message: Vec<u8>) -> io::Result<Vec<Vec<u8>>> {
+        self.exchange(message, REQUEST | DUMP)
+    }
+
+    /// Sends a message with a number of its own, and gives the answers before the one that ends them.
+    fn exchange(&mut self, mut message: Vec<u8>, flags: u16) -> io::Result<Vec<Vec<u8>>> {
         let sequence = self.next_sequence();
         if message.len() < HEADER {
             return Err(io::ErrorKind::InvalidInput.into());
         }
-        message[6..8].copy_from_slice(&(REQUEST | DUMP).to_ne_bytes());
+        message[6..8].copy_from_slice(&flags.to_ne_bytes());
         message[8..12].copy_from_slice(&sequence.to_ne_bytes());
         self.send(&message)?;
         let mut answers = Vec::new();

@@ -7,22 +7,18 @@
 
 use super::actor::Doing;
 use super::build::Bed;
-use super::netlink::{Families, Netlink, attribute, attributes, message, push_attribute, u32_at};
+use super::netlink::{
+    Families, GET_LINK, GET_QDISC, IFLA_GSO_MAX_SEGS, IFLA_IFNAME, LINK_MESSAGE, Netlink, TC_MESSAGE, TCA_KIND,
+    attribute, attributes, message, push_attribute, text, u32_at,
+};
 use super::{AgentError, Host};
 use rustix::time::{ClockId, clock_getres};
 use std::time::Duration;
 
-const GET_LINK: u16 = 18;
-const GET_QDISC: u16 = 38;
-/// `struct ifinfomsg`, `struct tcmsg`, `struct genlmsghdr`.
-const LINK_MESSAGE: usize = 16;
-const TC_MESSAGE: usize = 20;
+/// `struct genlmsghdr`.
 const GENERIC_MESSAGE: usize = 4;
-const IFLA_IFNAME: u16 = 3;
 const IFLA_LINKINFO: u16 = 18;
 const IFLA_INFO_KIND: u16 = 1;
-const IFLA_GSO_MAX_SEGS: u16 = 40;
-const TCA_KIND: u16 = 1;
 /// `ETHTOOL_MSG_FEATURES_GET` and the attributes on the way to the names of the active features.
 const FEATURES_GET: u8 = 11;
 const FEATURES_HEADER: u16 = 1;
@@ -77,10 +73,6 @@ pub(super) fn look(bed: &mut Bed, trains: bool) -> Result<(), AgentError> {
 
 fn refuse(sentence: &str) -> Result<(), AgentError> {
     Err(AgentError::Plan(format!("the bed would mislead: {sentence}")))
-}
-
-fn text(value: &[u8]) -> String {
-    String::from_utf8_lossy(value).trim_end_matches('\0').to_owned()
 }
 
 fn link_of(host: &str, link: &[u8], radios: &[String], trains: bool) -> Result<(), AgentError> {

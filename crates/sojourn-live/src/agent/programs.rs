@@ -2,7 +2,7 @@
 
 use super::AgentError;
 use super::actor::Doing;
-use super::netlink::{Netlink, attribute, message};
+use super::netlink::{GET_LINK, IFLA_IFNAME, LINK_MESSAGE, Netlink, attribute, message, text};
 use rustix::mount::{MountFlags, mount};
 use std::fs::File;
 use std::path::{Path, PathBuf};
@@ -18,10 +18,6 @@ const STEP: Duration = Duration::from_millis(10);
 /// Bytes of a log that are told.
 const WORDS: usize = 400;
 
-const GET_LINK: u16 = 18;
-/// `struct ifinfomsg`.
-const LINK_MESSAGE: usize = 16;
-const IFLA_IFNAME: u16 = 3;
 const IFLA_OPERSTATE: u16 = 16;
 /// `IF_OPER_UP`: a carrier, and an access point that lets the station's data through.
 const OPERATING: u8 = 6;
@@ -100,10 +96,7 @@ pub(super) fn carrier(device: &str, route: &mut Netlink, patience: Duration) -> 
         let links = route.dump(message(GET_LINK, 0, 0, &[0; LINK_MESSAGE]));
         let links = links.doing(|| format!("cannot look at {device}"))?;
         let mut attributes = links.iter().filter_map(|link| link.get(LINK_MESSAGE..));
-        let found = attributes.find(|link| {
-            let name = attribute(link, IFLA_IFNAME).map(|name| name.strip_suffix(&[0]).unwrap_or(name));
-            name == Some(device.as_bytes())
-        });
+        let found = attributes.find(|link| attribute(link, IFLA_IFNAME).is_some_and(|name| text(name) == device));
         if found.and_then(|link| attribute(link, IFLA_OPERSTATE)) == Some(&[OPERATING]) {
             return Ok(());
         }

@@ -4,23 +4,21 @@ use super::actor::Doing;
 use super::bins::Bins;
 use super::build::Bed;
 use super::job::{Bottleneck, Watch};
-use super::netlink::{ECHO, Netlink, attribute, message, u32_at, u64_at};
+use super::netlink::{
+    ECHO, GET_QDISC, Netlink, TC_MESSAGE, TCA_KIND, attribute, message, tc_message, text, u32_at, u64_at,
+};
 use super::{Actor, AgentError, World, xstats};
 use rustix::net::{AddressFamily, SocketType, netdevice::name_to_index};
 use sojourn_bed::{LoadPlan, Measured, QdiscMeasured, QdiscSample};
 
-const GET_QDISC: u16 = 38;
 /// `RTM_GETTCLASS`.
 const GET_CLASS: u16 = 42;
-/// `struct tcmsg`.
-const TC_MESSAGE: usize = 20;
 /// The handle of the discipline under test, as `tc` writes it `10:`.
 const HANDLE: u32 = 0x10 << 16;
 /// What scenarios call it, `1:`.
 const CALLED: u32 = 1;
 /// Kinds with classes of which a user speaks. (`fq_codel` has one for each flow.)
 const CLASSFUL: [&str; 4] = ["prio", "drr", "ets", "htb"];
-const TCA_KIND: u16 = 1;
 const TCA_STATS2: u16 = 7;
 const STATS_BASIC: u16 = 1;
 const STATS_QUEUE: u16 = 3;
@@ -76,10 +74,7 @@ impl Probe {
 
     /// The counters of the classes of a discipline of this kind.
     fn classes(&mut self, kind: &str) -> Result<xstats::Extra, AgentError> {
-        let mut body = vec![0; TC_MESSAGE];
-        body[4..8].copy_from_slice(&self.index.to_ne_bytes());
-        body[8..12].copy_from_slice(&HANDLE.to_ne_bytes());
-        body[12..16].copy_from_slice(&HANDLE.to_ne_bytes());
+        let body = tc_message(self.index, HANDLE, HANDLE);
         let place = &self.place;
         let what = || format!("cannot read the counters of the classes of discipline 10: of {place}");
         let answers = self.socket.dump(message(GET_CLASS, 0, 0, &body)).doing(what)?;
@@ -118,9 +113,7 @@ pub(super) fn counters(
     place: &str,
     at_ns: i64,
 ) -> Result<(String, QdiscSample, xstats::Extra), AgentError> {
-    let mut body = vec![0; TC_MESSAGE];
-    body[4..8].copy_from_slice(&device.to_ne_bytes());
-    body[8..12].copy_from_slice(&handle.to_ne_bytes());
+    let body = tc_message(device, handle, 0);
     let what = || format!("cannot read the counters of discipline {:x}: of {place}", handle >> 16);
     let answers = socket.request(message(GET_QDISC, ECHO, 0, &body)).doing(what)?;
     let answer = answers.iter().find_map(|a| parse(a, at_ns));
@@ -143,9 +136,7 @@ fn class(kind: &str, answer: &[u8]) -> Option<xstats::Extra> {
 /// A discipline's kind and counters.
 fn parse(answer: &[u8], at_ns: i64) -> Option<(String, QdiscSample, xstats::Extra)> {
     let attributes = answer.get(TC_MESSAGE..)?;
-    let kind = String::from_utf8_lossy(attribute(attributes, TCA_KIND)?)
-        .trim_end_matches('\0')
-        .to_owned();
+    let kind = text(attribute(attributes, TCA_KIND)?);
     let stats = attribute(attributes, TCA_STATS2)?;
     let basic = attribute(stats, STATS_BASIC)?;
     let queue = attribute(stats, STATS_QUEUE)?;
