@@ -3,8 +3,10 @@
 use rustix::fd::BorrowedFd;
 use sojourn_bed::{AccessPlan, Measured};
 use std::borrow::Cow;
+use std::fmt::Display;
 use std::io;
 use std::net::Ipv4Addr;
+use std::ops::RangeInclusive;
 use thiserror::Error;
 
 /// Why a run ended early: one sentence.
@@ -21,6 +23,27 @@ pub enum AgentError {
     /// A plan that cannot be carried out.
     #[error("{0}")]
     Plan(String),
+}
+
+impl AgentError {
+    /// A field of a plan that cannot be carried out: what it is, and what it must be.
+    pub(super) fn field(field: impl Display, value: impl Display, rule: impl Display) -> Self {
+        Self::Plan(format!("{field} is {value}, but must be {rule}"))
+    }
+
+    /// Checks that a field of a plan is within a range of so many of a unit.
+    pub(super) fn check<T: PartialOrd + Display>(
+        field: impl Display,
+        value: T,
+        range: &RangeInclusive<T>,
+        unit: &str,
+    ) -> Result<(), Self> {
+        if range.contains(&value) {
+            return Ok(());
+        }
+        let rule = format!("{} to {}{unit}", range.start(), range.end());
+        Err(Self::field(field, value, rule))
+    }
 }
 
 /// For results of system calls: says what was being done.

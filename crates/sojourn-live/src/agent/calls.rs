@@ -13,7 +13,8 @@ use super::actor::{Doing, signed};
 use super::build::Sockets;
 use super::job::{CallsJob, Sequence};
 use super::netlink::{DELETE_QDISC, Netlink, ROOT, message, tc_message};
-use super::packets::{self, BATCH};
+use super::packets::filter::RETURN;
+use super::packets::{self, BATCH, OUTGOING};
 use super::qdisc;
 use super::run::{kernel, load_modules, write};
 use super::step::Step;
@@ -46,8 +47,6 @@ const OWN_HEADER: i32 = 255;
 /// Ethernet's header, of which no packet of the plan has one, and what is read of a frame: IPv4's header as well.
 const ETHERNET: usize = 14;
 const SNAP: usize = ETHERNET + 20;
-/// `PACKET_OUTGOING` (linux/if_packet.h).
-const OUTGOING: u8 = 4;
 
 /// What was seen.
 #[derive(Debug, Serialize)]
@@ -118,7 +117,7 @@ impl Bench {
         let observer = packets::socket(HOST)?;
         let device = packets::interface(&observer, &job.device, HOST)?;
         // Returns all of each frame.
-        packets::watch(&observer, &[SockFilter::new(0x06, 0, 0, u32::MAX)], HOST)?;
+        packets::watch(&observer, &[SockFilter::new(RETURN, 0, 0, u32::MAX)], HOST)?;
         let timer = Timer::new(TimerfdFlags::empty());
         let (real, _) = real_ahead();
         Ok(Self {

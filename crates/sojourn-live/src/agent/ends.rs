@@ -5,6 +5,7 @@
 
 use super::actor::{Actor, AgentError, Doing, Host, World};
 use super::job::Place;
+use super::packets::filter::{INTERFACE, IPV4, JUMP_IF_EQUAL, LOAD_HALF, LOAD_WORD, RETURN};
 use super::packets::{self, BATCH};
 use socket2::{SockFilter, Socket};
 use sojourn_bed::Measured;
@@ -46,12 +47,8 @@ impl fmt::Debug for Ends {
 pub(super) fn host_of(place: &Place) -> Result<Host, AgentError> {
     let hosts = [Host::Client(0), Host::R1, Host::R2, Host::Server];
     let found = hosts.into_iter().find(|host| host.name() == place.host);
-    found.ok_or_else(|| {
-        let host = &place.host;
-        AgentError::Plan(format!(
-            "host of the flusher is {host:?}, but must be client, r1, r2 or server"
-        ))
-    })
+    let name = || format!("{:?}", place.host);
+    found.ok_or_else(|| AgentError::field("host of the flusher", name(), "client, r1, r2 or server"))
 }
 
 fn writing() -> String {
@@ -138,12 +135,6 @@ impl Actor for Ends {
 /// Lets IPv4 frames through that come or leave at one interface (classic BPF, with the extension of linux/filter.h
 /// for the interface).
 fn only_at(interface: u32) -> [SockFilter; 6] {
-    const LOAD_WORD: u16 = 0x20; // ld [k]
-    const LOAD_HALF: u16 = 0x28; // ldh [k]
-    const JUMP_IF_EQUAL: u16 = 0x15;
-    const RETURN: u16 = 0x06;
-    const INTERFACE: u32 = 0xffff_f000 + 8; // SKF_AD_OFF + SKF_AD_IFINDEX
-    const IPV4: u32 = 0x0800;
     [
         SockFilter::new(LOAD_HALF, 0, 0, 12),
         SockFilter::new(JUMP_IF_EQUAL, 0, 3, IPV4),

@@ -12,6 +12,7 @@
 
 use super::actor::{Actor, AgentError, Doing, Host, World};
 use super::mark::{mark, send_from};
+use super::packets::filter::{JUMP_IF_EQUAL, RETURN};
 use super::probe::{Identity, LINGER_NS, Samples, Stamp};
 use super::receive::{Inbox, stamp};
 use rustix::fd::AsFd;
@@ -195,8 +196,6 @@ fn only_answers_to(identifier: u16) -> [SockFilter; 7] {
     const LOAD_HEADER_LENGTH: u16 = 0xb1; // ldxb 4*([k]&0xf)
     const LOAD_BYTE: u16 = 0x50; // ldb [x+k]
     const LOAD_HALF: u16 = 0x48; // ldh [x+k]
-    const JUMP_IF_EQUAL: u16 = 0x15;
-    const RETURN: u16 = 0x06;
     [
         SockFilter::new(LOAD_HEADER_LENGTH, 0, 0, 0),
         SockFilter::new(LOAD_BYTE, 0, 0, 0),

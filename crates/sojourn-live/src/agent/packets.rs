@@ -22,6 +22,25 @@ const BUFFER: usize = 64 << 20;
 /// `ETH_P_ALL` (linux/if_ether.h).
 const ANY_PROTOCOL: u16 = 3;
 
+/// `PACKET_OUTGOING` (linux/if_packet.h): the type of a packet that leaves.
+pub(super) const OUTGOING: u8 = 4;
+
+/// Words of classic BPF, with the extensions of linux/filter.h.
+pub(super) mod filter {
+    /// `ld [k]`.
+    pub(in crate::agent) const LOAD_WORD: u16 = 0x20;
+    /// `ldh [k]`.
+    pub(in crate::agent) const LOAD_HALF: u16 = 0x28;
+    pub(in crate::agent) const JUMP_IF_EQUAL: u16 = 0x15;
+    pub(in crate::agent) const RETURN: u16 = 0x06;
+    /// `SKF_AD_OFF + SKF_AD_PKTTYPE`.
+    pub(in crate::agent) const PACKET_TYPE: u32 = 0xffff_f000 + 4;
+    /// `SKF_AD_OFF + SKF_AD_IFINDEX`.
+    pub(in crate::agent) const INTERFACE: u32 = 0xffff_f000 + 8;
+    /// `ETH_P_IP` (linux/if_ether.h).
+    pub(in crate::agent) const IPV4: u32 = 0x0800;
+}
+
 /// A copy of a frame.
 #[derive(Debug)]
 pub(super) struct Frame<'a> {

@@ -74,24 +74,19 @@ impl Identity {
     /// # Errors
     /// [`AgentError::Plan`] for an index, path or size that cannot be.
     pub(super) fn new(index: usize, plan: &ProbePlan, load: &LoadPlan) -> Result<Self, AgentError> {
-        let refuse = |field: &str, value: &dyn std::fmt::Display, rule: String| {
-            Err(AgentError::Plan(format!(
-                "probes[{index}].{field} is {value}, but must be {rule}"
-            )))
-        };
+        let field = |name: &str| format!("probes[{index}].{name}");
         if index >= ports::MOST_PROBES {
-            return refuse("index", &index, format!("below {}", ports::MOST_PROBES));
+            return Err(AgentError::field(
+                field("index"),
+                index,
+                format!("below {}", ports::MOST_PROBES),
+            ));
         }
         if plan.path >= load.paths.len() {
-            return refuse(
-                "path",
-                &plan.path,
-                format!("below {}, the number of paths", load.paths.len()),
-            );
+            let rule = format!("below {}, the number of paths", load.paths.len());
+            return Err(AgentError::field(field("path"), plan.path, rule));
         }
-        if !(LEAST..=MOST).contains(&plan.size()) {
-            return refuse("size", &plan.size(), format!("{LEAST} to {MOST} bytes"));
-        }
+        AgentError::check(field("size"), plan.size(), &(LEAST..=MOST), " bytes")?;
         Ok(Self {
             index: index as u16,
             what: format!("probe {}", plan.name),
@@ -109,10 +104,10 @@ impl Identity {
     pub(super) fn time(&self, field: &str, time: Duration) -> Result<i64, AgentError> {
         match i64::try_from(time.as_nanos()) {
             Ok(time @ 1..) if time < i64::MAX / 4 => Ok(time),
-            _ => Err(AgentError::Plan(format!(
-                "probes[{}].{field} is {time}, but must be 1 ns to 73 years",
-                self.index
-            ))),
+            _ => {
+                let field = format!("probes[{}].{field}", self.index);
+                Err(AgentError::field(field, time, "1 ns to 73 years"))
+            }
         }
     }
 

@@ -14,7 +14,8 @@ pub(super) mod frame;
 
 use super::actor::{Actor, AgentError, Doing, Host, World};
 use super::job::Bottleneck;
-use super::packets::{self, BATCH};
+use super::packets::filter::{INTERFACE, IPV4, JUMP_IF_EQUAL, LOAD_HALF, LOAD_WORD, PACKET_TYPE, RETURN};
+use super::packets::{self, BATCH, OUTGOING};
 use frame::{Known, SNAP, parse};
 use socket2::{SockFilter, Socket};
 use sojourn_bed::{LoadPlan, Measured, Passed, Watched};
@@ -26,9 +27,6 @@ use std::os::fd::AsRawFd;
 const EVERY_NS: i64 = 10_000_000;
 /// The largest frame of Ethernet.
 const LARGEST: usize = 1514;
-/// `ETH_P_IP` (linux/if_ether.h) and `PACKET_OUTGOING` (linux/if_packet.h).
-const IPV4: u32 = 0x0800;
-const OUTGOING: u8 = 4;
 
 /// Where the frames of one direction are watched.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -48,13 +46,15 @@ impl Watch {
     /// [`AgentError::Plan`] if it is not at a router.
     pub fn of(bottleneck: &Bottleneck) -> Result<Self, AgentError> {
         let host = [Host::R1, Host::R2].into_iter().find(|h| h.name() == bottleneck.host);
+        let wrong = || {
+            let (name, rule) = (
+                format!("{:?}", bottleneck.host),
+                "r1 or r2 for its packets to be watched",
+            );
+            AgentError::field("the host of a bottleneck", name, rule)
+        };
         Ok(Self {
-            host: host.ok_or_else(|| {
-                AgentError::Plan(format!(
-                    "the host of a bottleneck is {:?}, but must be r1 or r2 for its packets to be watched",
-                    bottleneck.host
-                ))
-            })?,
+            host: host.ok_or_else(wrong)?,
             incoming: bottleneck.input.clone(),
             outgoing: bottleneck.output.clone(),
         })
@@ -218,10 +218,6 @@ impl Actor for Tap {
         Ok(())
     }
 
-    fn ready(&mut self, _key: u32, _world: &mut dyn World) -> Result<(), AgentError> {
-        Ok(())
-    }
-
     fn due(&mut self, _key: u32, world: &mut dyn World) -> Result<(), AgentError> {
         let now = world.now();
         self.drain(world)?;
@@ -252,13 +248,6 @@ fn writing() -> String {
 /// Lets IPv4 frames through that come in at one interface or leave by the other (classic BPF, with the extensions of
 /// linux/filter.h for the interface and the type of a packet).
 fn only_passing(incoming: u32, outgoing: u32) -> [SockFilter; 11] {
-    const LOAD_WORD: u16 = 0x20; // ld [k]
-    const LOAD_HALF: u16 = 0x28; // ldh [k]
-    const JUMP_IF_EQUAL: u16 = 0x15;
-    const RETURN: u16 = 0x06;
-    const EXTENSIONS: u32 = 0xffff_f000; // SKF_AD_OFF
-    const PACKET_TYPE: u32 = EXTENSIONS + 4;
-    const INTERFACE: u32 = EXTENSIONS + 8;
     let outgoing_type = u32::from(OUTGOING);
     [
         SockFilter::new(LOAD_HALF, 0, 0, 12),

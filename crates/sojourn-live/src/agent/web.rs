@@ -67,59 +67,30 @@ impl Web {
     /// # Errors
     /// [`AgentError::Plan`] for one that cannot be carried out.
     pub fn new(index: usize, plan: &WebPlan, load: &LoadPlan) -> Result<Self, AgentError> {
-        let refuse = |field: &str, value: String, rule: String| {
-            Err(AgentError::Plan(format!(
-                "web[{index}].{field} is {value}, but must be {rule}"
-            )))
-        };
-        let count = plan.objects.len();
+        let field = |name: &str| format!("web[{index}].{name}");
         if index >= ports::MOST_WEB {
             return Err(AgentError::Plan(format!(
                 "the plan has a web client {index}, but at most {} have ports",
                 ports::MOST_WEB
             )));
         }
+        let count = plan.objects.len();
         if !(1..=wire::MOST_OBJECTS).contains(&count) {
-            return refuse(
-                "objects",
-                format!("a list of {count}"),
-                format!("a list of 1 to {}", wire::MOST_OBJECTS),
-            );
+            let rule = format!("a list of 1 to {}", wire::MOST_OBJECTS);
+            return Err(AgentError::field(field("objects"), format!("a list of {count}"), rule));
         }
-        if let Some(place) = plan.objects.iter().position(|bytes| !(1..=OBJECT_MAX).contains(bytes)) {
-            let field = format!("objects[{place}]");
-            return refuse(
-                &field,
-                plan.objects[place].to_string(),
-                format!("1 to {OBJECT_MAX} bytes"),
-            );
+        for (place, &bytes) in plan.objects.iter().enumerate() {
+            AgentError::check(field(&format!("objects[{place}]")), bytes, &(1..=OBJECT_MAX), " bytes")?;
         }
-        if !(1..=WORKERS_MAX).contains(&plan.workers) {
-            return refuse("workers", plan.workers.to_string(), format!("1 to {WORKERS_MAX}"));
-        }
-        if !(1..=MESSAGE_MAX).contains(&plan.request_bytes) {
-            return refuse(
-                "request_bytes",
-                plan.request_bytes.to_string(),
-                format!("1 to {MESSAGE_MAX}"),
-            );
-        }
-        if plan.header_bytes > MESSAGE_MAX {
-            return refuse(
-                "header_bytes",
-                plan.header_bytes.to_string(),
-                format!("0 to {MESSAGE_MAX}"),
-            );
-        }
+        AgentError::check(field("workers"), plan.workers, &(1..=WORKERS_MAX), "")?;
+        AgentError::check(field("request_bytes"), plan.request_bytes, &(1..=MESSAGE_MAX), "")?;
+        AgentError::check(field("header_bytes"), plan.header_bytes, &(0..=MESSAGE_MAX), "")?;
         if plan.interval.is_zero() {
-            return refuse("interval", "0".into(), "greater than 0".into());
+            return Err(AgentError::field(field("interval"), 0, "greater than 0"));
         }
         if plan.path >= load.paths.len() {
-            return refuse(
-                "path",
-                plan.path.to_string(),
-                format!("less than {}, the number of paths", load.paths.len()),
-            );
+            let rule = format!("less than {}, the number of paths", load.paths.len());
+            return Err(AgentError::field(field("path"), plan.path, rule));
         }
         Ok(Self {
             index,
