@@ -80,12 +80,8 @@ pub(super) fn run(job: &CallsJob, directory: &Path) -> Result<(), AgentError> {
         kernel: kernel(),
         sequences: sequences?,
     };
-    let text = serde_json::to_vec(&called).map_err(std::io::Error::from);
-    write(
-        directory,
-        "measured.json",
-        &text.doing(|| "cannot write measured.json".into())?,
-    )
+    let text = serde_json::to_vec(&called).doing(|| "cannot write measured.json".into())?;
+    write(directory, "measured.json", &text)
 }
 
 /// A device, and what is needed to play sequences on it.

@@ -55,12 +55,8 @@ pub(super) fn check(job: &CheckJob, directory: &Path) -> Result<(), AgentError> 
             Err(e) => drop(check.failed.insert(kind, e.to_string())),
         }
     }
-    let text = serde_json::to_vec_pretty(&check).map_err(std::io::Error::from);
-    write(
-        directory,
-        "check.json",
-        &text.doing(|| "cannot write check.json".into())?,
-    )
+    let text = serde_json::to_vec_pretty(&check).doing(|| "cannot write check.json".into())?;
+    write(directory, "check.json", &text)
 }
 
 /// Adds a discipline to `lo` and takes it away. A kind that only misses its parameters is there.

@@ -5,9 +5,7 @@ use rustix::event::{PollFd, PollFlags, poll};
 use rustix::fd::{BorrowedFd, OwnedFd};
 use rustix::time::{ClockId, Timespec};
 use serde_json::json;
-use sojourn_bed::{
-    AccessPlan, Kernel, LOAD_FORMAT, LoadPlan, MEASURED_FORMAT, Measured, Planned, ProbePlan, QdiscMeasured,
-};
+use sojourn_bed::{AccessPlan, LOAD_FORMAT, LoadPlan, MEASURED_FORMAT, Measured, Planned, ProbePlan};
 use sojourn_scenario::ProbeKindScenario;
 use std::collections::BTreeMap;
 use std::net::Ipv4Addr;
@@ -253,19 +251,6 @@ impl World for Fake {
 pub(super) fn measured() -> Measured {
     Measured {
         format: MEASURED_FORMAT.into(),
-        kernel: Kernel {
-            release: String::new(),
-            version: String::new(),
-            virtual_time: false,
-        },
-        flows: Vec::new(),
-        probes: Vec::new(),
-        web: Vec::new(),
-        downloads: Vec::new(),
-        up: QdiscMeasured::default(),
-        down: QdiscMeasured::default(),
-        wifi: None,
-        counters: BTreeMap::new(),
-        flusher: None,
+        ..Measured::default()
     }
 }

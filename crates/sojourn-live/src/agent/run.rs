@@ -22,11 +22,9 @@ use super::web::Web;
 use super::{Actor, AgentError, pitfalls};
 use rustix::system::uname;
 use sojourn_bed::{
-    DownloadMeasured, FlowMeasured, Kernel, LoadPlan, MEASURED_FORMAT, Measured, ProbeMeasured, QdiscMeasured,
-    WebMeasured,
+    DownloadMeasured, FlowMeasured, Kernel, LoadPlan, MEASURED_FORMAT, Measured, ProbeMeasured, WebMeasured,
 };
 use sojourn_scenario::{ProbeKindScenario, Transport};
-use std::collections::BTreeMap;
 use std::ffi::CStr;
 use std::fs::File;
 use std::path::Path;
@@ -153,11 +151,7 @@ pub(super) fn measured_by(actors: &mut [Box<dyn Actor>], plan: &LoadPlan) -> Mea
         probes: vec![ProbeMeasured::default(); plan.probes.len()],
         web: vec![WebMeasured::default(); plan.web.len()],
         downloads: vec![DownloadMeasured::default(); plan.downloads.len()],
-        up: QdiscMeasured::default(),
-        down: QdiscMeasured::default(),
-        wifi: None,
-        counters: BTreeMap::new(),
-        flusher: None,
+        ..Measured::default()
     };
     for actor in actors {
         actor.finish(&mut measured);
@@ -166,10 +160,6 @@ pub(super) fn measured_by(actors: &mut [Box<dyn Actor>], plan: &LoadPlan) -> Mea
 }
 
 pub(super) fn write_measured(directory: &Path, measured: &Measured) -> Result<(), AgentError> {
-    let text = serde_json::to_vec(measured).map_err(std::io::Error::from);
-    write(
-        directory,
-        "measured.json",
-        &text.doing(|| "cannot write measured.json".into())?,
-    )
+    let text = serde_json::to_vec(measured).doing(|| "cannot write measured.json".into())?;
+    write(directory, "measured.json", &text)
 }
