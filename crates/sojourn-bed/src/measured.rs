@@ -269,6 +269,13 @@ pub struct Passed {
     pub left: u64,
 }
 
+impl Passed {
+    /// Counts one that came to the queue, or `left` it.
+    pub fn count(&mut self, left: bool) {
+        *(if left { &mut self.left } else { &mut self.came }) += 1;
+    }
+}
+
 /// How late packets left a bottleneck of ours, microseconds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct LatenessMeasured {

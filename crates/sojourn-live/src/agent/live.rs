@@ -208,24 +208,11 @@ impl Recorder {
 
     fn note(&mut self, frame: &Frame, at: Time, left: bool) {
         let parsed = parse_ip(frame.bytes(), &self.known);
-        let passed = self.seen.passed.get_or_insert_default();
-        if left {
-            passed.left += 1;
-        } else {
-            passed.came += 1;
-        }
-        self.records.push(Watched {
-            at_ns: signed(at.as_nanos()) - self.begin,
-            key: parsed.key,
-            // The largest packet is one of TCP, whose segments have 16 bits.
-            length: frame.size().get() as u16,
-            conversation: parsed.conversation,
-            down: self.down,
-            left,
-            data: parsed.data,
-            syn: parsed.syn,
-            marked: parsed.marked,
-        });
+        self.seen.passed.get_or_insert_default().count(left);
+        let at_ns = signed(at.as_nanos()) - self.begin;
+        // The largest packet is one of TCP, whose segments have 16 bits.
+        let length = frame.size().get() as u16;
+        self.records.push(parsed.watched(at_ns, length, self.down, left));
     }
 
     /// When the next sample is due, from the beginning of the window.

@@ -188,23 +188,9 @@ impl Way {
                 frame.length
             )));
         }
+        self.passed.count(left);
         let parsed = parse(frame.bytes, known);
-        if left {
-            self.passed.left += 1;
-        } else {
-            self.passed.came += 1;
-        }
-        Ok(Some(Watched {
-            at_ns,
-            key: parsed.key,
-            length: frame.length as u16,
-            conversation: parsed.conversation,
-            down: self.down,
-            left,
-            data: parsed.data,
-            syn: parsed.syn,
-            marked: parsed.marked,
-        }))
+        Ok(Some(parsed.watched(at_ns, frame.length as u16, self.down, left)))
     }
 }
 

@@ -3,7 +3,7 @@
 
 use crate::flush::config::DISCARD;
 use etherparse::{Icmpv4Type, IpNumber, LaxNetSlice, LaxSlicedPacket, TransportSlice};
-use sojourn_bed::{Conversation, LoadPlan, ports};
+use sojourn_bed::{Conversation, LoadPlan, Watched, ports};
 use std::ops::Range;
 
 /// So much of a frame is looked at: Ethernet 14, IPv4 20 and TCP 60 bytes fit.
@@ -21,6 +21,23 @@ pub(in crate::agent) struct Parsed {
     pub(in crate::agent) syn: bool,
     /// Congestion experienced.
     pub(in crate::agent) marked: bool,
+}
+
+impl Parsed {
+    /// The record of the frame, of `length` bytes, that came to a queue or `left` it.
+    pub(in crate::agent) fn watched(self, at_ns: i64, length: u16, down: bool, left: bool) -> Watched {
+        Watched {
+            at_ns,
+            key: self.key,
+            length,
+            conversation: self.conversation,
+            down,
+            left,
+            data: self.data,
+            syn: self.syn,
+            marked: self.marked,
+        }
+    }
 }
 
 /// How many conversations of each sort the plan has.
