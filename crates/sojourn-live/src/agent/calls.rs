@@ -8,16 +8,16 @@
 //! before they are sent: the time that it told is the time at which the discipline gets them. The socket's priority
 //! names a queue or a class of the discipline, so no hash of the kernel's is involved where the plan says so.
 
-use super::AgentError;
-use super::actor::{Doing, signed};
-use super::build::Sockets;
-use super::job::{CallsJob, Sequence};
-use super::netlink::{DELETE_QDISC, Netlink, ROOT, message, tc_message};
-use super::packets::filter::RETURN;
-use super::packets::{self, BATCH, OUTGOING};
-use super::qdisc;
-use super::run::{kernel, load_modules, write};
-use super::step::Step;
+use crate::agent::AgentError;
+use crate::agent::actor::{Doing, signed};
+use crate::agent::kernel::netlink::{DELETE_QDISC, Netlink, ROOT, message, tc_message};
+use crate::agent::kernel::packets::filter::RETURN;
+use crate::agent::kernel::packets::{self, BATCH, OUTGOING};
+use crate::agent::observers::qdisc;
+use crate::agent::plan::build::Sockets;
+use crate::agent::plan::job::{CallsJob, Sequence};
+use crate::agent::plan::step::Step;
+use crate::agent::run::{kernel, load_modules, write};
 use crate::timer::{SECOND, Timer, now, real_ahead};
 use nix::sched::{CloneFlags, unshare};
 use nix::sys::socket::{setsockopt, sockopt};
@@ -223,7 +223,7 @@ fn carry_out(requests: &mut Sockets, steps: &[Step]) -> Result<(), AgentError> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::job::Task;
+    use crate::agent::plan::job::Task;
 
     fn job(times: [u64; 3]) -> String {
         let [first, second, end] = times;

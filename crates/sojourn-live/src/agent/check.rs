@@ -1,13 +1,13 @@
 //! What a kernel can do: `check.json`.
 
-use super::AgentError;
-use super::actor::Doing;
-use super::controls::congestion_controls;
-use super::job::CheckJob;
-use super::netlink::{
+use crate::agent::AgentError;
+use crate::agent::actor::Doing;
+use crate::agent::kernel::controls::congestion_controls;
+use crate::agent::kernel::netlink::{
     CREATE, DELETE_QDISC, EXCLUSIVE, NEW_QDISC, Netlink, ROOT, TCA_KIND, message, push_attribute, tc_message,
 };
-use super::run::{kernel, load_modules, write};
+use crate::agent::plan::job::CheckJob;
+use crate::agent::run::{kernel, load_modules, write};
 use flate2::read::GzDecoder;
 use nix::sched::{CloneFlags, unshare};
 use serde::Serialize;

@@ -1,6 +1,6 @@
 //! A world for tests: real sockets on the loopback interface, and a clock that is real or moved by hand.
 
-use super::actor::{Actor, AgentError, Doing, Host, World};
+use crate::agent::actor::{Actor, AgentError, Doing, Host, World};
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::fd::{BorrowedFd, OwnedFd};
 use rustix::time::{ClockId, Timespec};

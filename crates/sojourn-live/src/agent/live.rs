@@ -5,14 +5,14 @@
 //! the counters at the beginning of the measured window and at the end of each bin. Times are the bottleneck's own: a
 //! packet comes when it is read from the device, and leaves when the shaper lets it go, however late the thread is.
 
-use super::actor::{Doing, signed};
-use super::build::Bed;
-use super::counters::Counters;
-use super::job::LiveJob;
-use super::reactor::Reactor;
-use super::run::{measured_by, traffic, until_begin, write, write_measured};
-use super::tap::frame::{Known, parse_ip};
-use super::{Actor, AgentError};
+use crate::agent::actor::{Doing, signed};
+use crate::agent::observers::counters::Counters;
+use crate::agent::observers::tap::frame::{Known, parse_ip};
+use crate::agent::plan::build::Bed;
+use crate::agent::plan::job::LiveJob;
+use crate::agent::reactor::Reactor;
+use crate::agent::run::{measured_by, traffic, until_begin, write, write_measured};
+use crate::agent::{Actor, AgentError};
 use crate::bottleneck::ends::{End, EndPlan};
 use crate::bottleneck::engine::{self, Finished, Handle, Options, Watch, monotonic_ns};
 use crate::bottleneck::frame::Frame;

@@ -1,8 +1,8 @@
 //! The event loop: one `epoll`, one timer, and the clock of the measured window.
 
-use super::actor::Doing;
-use super::build::Bed;
-use super::{Actor, AgentError, Host, World};
+use crate::agent::actor::Doing;
+use crate::agent::plan::build::Bed;
+use crate::agent::{Actor, AgentError, Host, World};
 use crate::timer::{self, SECOND, Timer};
 use rustix::event::epoll;
 use rustix::fd::{AsFd, BorrowedFd, OwnedFd};

@@ -1,25 +1,26 @@
 //! A run: the bed is built, the actors carry their traffic, and what they saw is written down.
 
-use super::actor::{Doing, signed};
-use super::build::Bed;
-use super::bulk::Bulk;
-use super::controls::has_controls;
-use super::counters::Counters;
-use super::download::Download;
-use super::ends::Ends;
-use super::flood::Flood;
-use super::flush::Flush;
-use super::icmp::Icmp;
-use super::introduce::introduce;
-use super::job::Job;
-use super::one_way::OneWay;
-use super::qdisc::Bottlenecks;
-use super::radio::Radio;
-use super::reactor::Reactor;
-use super::tap::{Tap, Watch};
-use super::udp_rr::UdpRr;
-use super::web::Web;
-use super::{Actor, AgentError, pitfalls};
+use crate::agent::actor::{Doing, signed};
+use crate::agent::kernel::controls::has_controls;
+use crate::agent::kernel::pitfalls;
+use crate::agent::observers::counters::Counters;
+use crate::agent::observers::ends::Ends;
+use crate::agent::observers::flush::Flush;
+use crate::agent::observers::qdisc::Bottlenecks;
+use crate::agent::observers::radio::Radio;
+use crate::agent::observers::tap::{Tap, Watch};
+use crate::agent::plan::build::Bed;
+use crate::agent::plan::introduce::introduce;
+use crate::agent::plan::job::Job;
+use crate::agent::reactor::Reactor;
+use crate::agent::traffic::bulk::Bulk;
+use crate::agent::traffic::download::Download;
+use crate::agent::traffic::flood::Flood;
+use crate::agent::traffic::icmp::Icmp;
+use crate::agent::traffic::one_way::OneWay;
+use crate::agent::traffic::udp_rr::UdpRr;
+use crate::agent::traffic::web::Web;
+use crate::agent::{Actor, AgentError};
 use rustix::system::uname;
 use sojourn_bed::{
     DownloadMeasured, FlowMeasured, Kernel, LoadPlan, MEASURED_FORMAT, Measured, ProbeMeasured, WebMeasured,

@@ -2,7 +2,7 @@
 
 use crate::agent::AgentError;
 use crate::agent::actor::Doing;
-use crate::agent::netlink::{CREATE, EXCLUSIVE, IFLA_GSO_MAX_SEGS, Netlink, message, push_attribute};
+use crate::agent::kernel::netlink::{CREATE, EXCLUSIVE, IFLA_GSO_MAX_SEGS, Netlink, message, push_attribute};
 use rustix::net::netdevice::name_to_index;
 use rustix::net::{AddressFamily, SocketType};
 use std::net::IpAddr;
