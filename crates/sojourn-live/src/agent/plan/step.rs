@@ -102,3 +102,66 @@ impl TryFrom<String> for Sysctl {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_kind_of_step_is_read_as_the_plan_writes_it() {
+        let message = "10000000".to_owned() + &"00".repeat(12);
+        let bytes = || Message([vec![16, 0, 0, 0], vec![0; 12]].concat());
+        if u32::from_ne_bytes([16, 0, 0, 0]) != 16 {
+            return;
+        }
+        let read = |rest: &str| {
+            let text = format!(r#"{{"host": "r1", "says": "x", {rest}}}"#);
+            serde_json::from_str::<Step>(&text).map_err(|e| e.to_string())
+        };
+        let some = |text: &str| text.to_owned();
+        for (rest, action) in [
+            (format!(r#""netlink": "{message}""#), Action::Netlink(bytes())),
+            (
+                format!(r#""genetlink": "ethtool", "message": "{message}""#),
+                Action::Genetlink(some("ethtool")),
+            ),
+            (format!(r#""device": "w", "join": "{message}""#), Action::Join(bytes())),
+            (
+                some(r#""sysctl": "net/ipv4/ip_forward", "value": "1""#),
+                Action::Sysctl(Sysctl(some("net/ipv4/ip_forward"))),
+            ),
+            (
+                some(r#""parameter": "tcp_cubic/hystart", "value": "0""#),
+                Action::Parameter(some("tcp_cubic/hystart")),
+            ),
+            (some(r#""debugfs": "a/b", "value": "0""#), Action::Debugfs(some("a/b"))),
+            (some(r#""file": "f", "value": "0""#), Action::File(some("f"))),
+            (
+                some(r#""program": ["/p", "-q"]"#),
+                Action::Program(vec![some("/p"), some("-q")]),
+            ),
+            (some(r#""carrier": "w""#), Action::Carrier(some("w"))),
+        ] {
+            let step = read(&rest).expect(&rest);
+            assert_eq!(step.action, action);
+            assert_eq!(step.device.as_deref(), rest.contains("device").then_some("w"));
+            assert_eq!(step.message == bytes(), rest.contains("\"message\""));
+            assert_eq!(step.value.is_empty(), !rest.contains("value"));
+        }
+        for (rest, says) in [
+            (r#""netlink": "100""#, "not an even number of hexadecimal digits"),
+            (
+                r#""genetlink": "ethtool", "message": "1000""#,
+                "not one whole netlink message",
+            ),
+            (
+                r#""sysctl": "kernel/hostname", "value": "x""#,
+                "sysctl is \"kernel/hostname\", but must be a path",
+            ),
+            (r#""value": "x""#, "no variant"),
+        ] {
+            let said = read(rest).expect_err(rest);
+            assert!(said.contains(says), "{said}");
+        }
+    }
+}
