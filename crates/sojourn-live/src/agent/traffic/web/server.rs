@@ -40,11 +40,7 @@ struct Connection {
 /// A web server: it reads a request, thinks, and answers, in turn, and closes a connection when the client has.
 #[derive(Debug)]
 pub(super) struct Server {
-    name: String,
-    objects: Vec<u64>,
-    header: u64,
-    request: u64,
-    think_ns: u64,
+    plan: WebPlan,
     listener: OwnedFd,
     /// Key of the first connection's socket, and of its timer.
     first_key: u32,
@@ -74,11 +70,7 @@ impl Server {
         listen(&listener, BACKLOG).doing(what)?;
         world.register(key, listener.as_fd(), false)?;
         Ok(Self {
-            name: plan.name.clone(),
-            objects: plan.objects.clone(),
-            header: plan.header_bytes,
-            request: plan.request_bytes,
-            think_ns: plan.think_time.as_nanos(),
+            plan: plan.clone(),
             listener,
             first_key,
             first_timer,
@@ -92,7 +84,7 @@ impl Server {
     /// Connections wait at the listener.
     pub(super) fn accept(&mut self, world: &mut dyn World) -> Result<(), AgentError> {
         let what = |name: &str| format!("web client {name}: accepting a connection");
-        while let Some((socket, peer)) = accept(&self.listener).doing(|| what(&self.name))? {
+        while let Some((socket, peer)) = accept(&self.listener).doing(|| what(&self.plan.name))? {
             let Some(place) = self.place() else { continue };
             world.register(self.first_key + place as u32, socket.as_fd(), false)?;
             self.connections[place] = Some(Connection {
@@ -130,22 +122,23 @@ impl Server {
             match (arrived, &mut connection.phase) {
                 (Ok(Arrived::Nothing), _) => return self.answer(place, world),
                 (Ok(Arrived::Bytes(count)), Phase::Listening(request)) => {
-                    let object = match request.take(&self.buffer[..count], self.request) {
+                    let object = match request.take(&self.buffer[..count], self.plan.request_bytes) {
                         Heard::Part => continue,
                         Heard::Whole(named) => named.or_else(|| asks(connection.peer)),
                         Heard::TooMuch => None,
                     };
-                    let Some(object) = object.filter(|&object| object < self.objects.len()) else {
+                    let Some(object) = object.filter(|&object| object < self.plan.objects.len()) else {
                         return self.close(place, world);
                     };
                     #[cfg(test)]
                     self.answered.push((place, object));
-                    let message = Message::answer(self.header + self.objects[object]);
-                    if self.think_ns == 0 {
+                    let message = Message::answer(self.plan.header_bytes + self.plan.objects[object]);
+                    let think = self.plan.think_time;
+                    if think.is_zero() {
                         connection.phase = Phase::Answering(message);
                     } else {
                         connection.phase = Phase::Thinking(message);
-                        let until = world.now().saturating_add_unsigned(self.think_ns);
+                        let until = world.now().saturating_add_unsigned(think.as_nanos());
                         world.set_timer(self.first_timer + place as u32, until);
                     }
                 }
