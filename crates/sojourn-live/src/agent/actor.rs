@@ -30,20 +30,20 @@ impl AgentError {
     pub(super) fn field(field: impl Display, value: impl Display, rule: impl Display) -> Self {
         Self::Plan(format!("{field} is {value}, but must be {rule}"))
     }
+}
 
-    /// Checks that a field of a plan is within a range of so many of a unit.
-    pub(super) fn check<T: PartialOrd + Display>(
-        field: impl Display,
-        value: T,
-        range: &RangeInclusive<T>,
-        unit: &str,
-    ) -> Result<(), Self> {
-        if range.contains(&value) {
-            return Ok(());
-        }
-        let rule = format!("{} to {}{unit}", range.start(), range.end());
-        Err(Self::field(field, value, rule))
+/// Refuses a field of a plan that is beyond a range; `unit` follows the range in the sentence.
+pub(super) fn within<T: PartialOrd + Display>(
+    field: impl Display,
+    value: T,
+    range: &RangeInclusive<T>,
+    unit: &str,
+) -> Result<(), AgentError> {
+    if range.contains(&value) {
+        return Ok(());
     }
+    let rule = format!("{} to {}{unit}", range.start(), range.end());
+    Err(AgentError::field(field, value, rule))
 }
 
 /// For results of system calls: says what was being done.

@@ -1,6 +1,6 @@
 //! What all probes share: what is in their packets, and the list of what became of them.
 
-use crate::agent::actor::AgentError;
+use crate::agent::actor::{AgentError, within};
 use sojourn_bed::{AccessPlan, LoadPlan, Measured, ProbePlan, Sample, ports};
 use sojourn_units::Duration;
 
@@ -86,7 +86,7 @@ impl Identity {
             let rule = format!("below {}, the number of paths", load.paths.len());
             return Err(AgentError::field(field("path"), plan.path, rule));
         }
-        AgentError::check(field("size"), plan.size(), &(LEAST..=MOST), " bytes")?;
+        within(field("size"), plan.size(), &(LEAST..=MOST), " bytes")?;
         Ok(Self {
             index: index as u16,
             what: format!("probe {}", plan.name),

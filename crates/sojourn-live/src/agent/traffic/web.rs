@@ -25,6 +25,7 @@ mod wire;
 #[cfg(test)]
 mod tests;
 
+use crate::agent::actor::within;
 use crate::agent::{Actor, AgentError, Host, World};
 use client::Client;
 use dns::Resolver;
@@ -80,11 +81,11 @@ impl Web {
             return Err(AgentError::field(field("objects"), format!("a list of {count}"), rule));
         }
         for (place, &bytes) in plan.objects.iter().enumerate() {
-            AgentError::check(field(&format!("objects[{place}]")), bytes, &(1..=OBJECT_MAX), " bytes")?;
+            within(field(&format!("objects[{place}]")), bytes, &(1..=OBJECT_MAX), " bytes")?;
         }
-        AgentError::check(field("workers"), plan.workers, &(1..=WORKERS_MAX), "")?;
-        AgentError::check(field("request_bytes"), plan.request_bytes, &(1..=MESSAGE_MAX), "")?;
-        AgentError::check(field("header_bytes"), plan.header_bytes, &(0..=MESSAGE_MAX), "")?;
+        within(field("workers"), plan.workers, &(1..=WORKERS_MAX), "")?;
+        within(field("request_bytes"), plan.request_bytes, &(1..=MESSAGE_MAX), "")?;
+        within(field("header_bytes"), plan.header_bytes, &(0..=MESSAGE_MAX), "")?;
         if plan.interval.is_zero() {
             return Err(AgentError::field(field("interval"), 0, "greater than 0"));
         }
