@@ -16,7 +16,7 @@ mod watched;
 mod wifi;
 
 pub use load::{
-    AccessPlan, BottleneckPlan, DownloadPlan, FlowPlan, FlusherPlan, LoadPlan, Planned, ProbePlan, WebPlan,
+    AccessPlan, BottleneckPlan, Common, DownloadPlan, FlowPlan, FlusherPlan, LoadPlan, Planned, ProbePlan, WebPlan,
 };
 pub use measured::{
     DownloadMeasured, EcnMeasured, Fetch, FileMeasured, FlowMeasured, FlushMeasured, FlusherFlowMeasured,

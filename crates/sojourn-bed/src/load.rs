@@ -3,7 +3,7 @@
 use crate::qdisc::QdiscPlan;
 use crate::wifi::WifiPlan;
 use serde::{Deserialize, Serialize};
-use sojourn_scenario::{DownloadScenario, EDGE_LIMIT, FlowScenario, ProbeScenario, WebScenario};
+use sojourn_scenario::{DownloadScenario, EDGE_LIMIT, FlowScenario, ProbeScenario, Traffic, WebScenario};
 use sojourn_tcp::TcpParams;
 use std::ops::Deref;
 
@@ -87,16 +87,16 @@ fn is_zero<N: Default + PartialEq>(n: &N) -> bool {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AccessPlan {
     /// Index of its station in the cell; 0 without a cell.
-    #[serde(default, skip_serializing_if = "is_first")]
+    #[serde(default, skip_serializing_if = "is_zero")]
     pub station: u16,
     /// Index of its client among the hosts of the client's side; 0 in a cell, where stations are the clients.
-    #[serde(default, skip_serializing_if = "is_first")]
+    #[serde(default, skip_serializing_if = "is_zero")]
     pub client: u16,
     /// Index of its server among the hosts of the server's side.
-    #[serde(default, skip_serializing_if = "is_first")]
+    #[serde(default, skip_serializing_if = "is_zero")]
     pub server: u16,
     /// Differentiated services code point, 0 to 63.
-    #[serde(default, skip_serializing_if = "is_default_forwarding")]
+    #[serde(default, skip_serializing_if = "is_zero")]
     pub dscp: u8,
 }
 
@@ -106,16 +106,6 @@ impl AccessPlan {
     pub const fn tos(self) -> u8 {
         self.dscp << 2
     }
-}
-
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands a reference over")]
-const fn is_first(index: &u16) -> bool {
-    *index == 0
-}
-
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands a reference over")]
-const fn is_default_forwarding(dscp: &u8) -> bool {
-    *dscp == 0
 }
 
 /// One direction of the bottleneck.
@@ -157,6 +147,41 @@ impl<T> Deref for Planned<T> {
 
     fn deref(&self) -> &T {
         &self.spec
+    }
+}
+
+/// What a plan says of any piece of traffic.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Common<'a> {
+    /// Its name.
+    pub name: &'a str,
+    /// As in [`Planned`].
+    pub path: usize,
+    /// As in [`Planned`].
+    pub start_ns: i64,
+    /// As in [`Planned`].
+    pub access: AccessPlan,
+}
+
+impl<T: Traffic> Planned<T> {
+    fn common(&self) -> Common<'_> {
+        Common {
+            name: self.spec.name(),
+            path: self.path,
+            start_ns: self.start_ns,
+            access: self.access,
+        }
+    }
+}
+
+impl LoadPlan {
+    /// All traffic: flows, probes, downloads and web clients.
+    pub fn traffic(&self) -> impl Iterator<Item = Common<'_>> + Clone {
+        let flows = self.flows.iter().map(Planned::common);
+        let probes = self.probes.iter().map(Planned::common);
+        let downloads = self.downloads.iter().map(Planned::common);
+        let web = self.web.iter().map(Planned::common);
+        flows.chain(probes).chain(downloads).chain(web)
     }
 }
 

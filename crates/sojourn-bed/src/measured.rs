@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
 /// What the agent of a bed measured. Lists are in the order of the plan.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Measured {
     /// [`crate::MEASURED_FORMAT`].
     pub format: String,
@@ -98,7 +98,7 @@ pub struct FlushMeasured {
 }
 
 /// A kernel.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Kernel {
     /// As `uname -r` says it.
     pub release: String,
@@ -267,6 +267,13 @@ pub struct Passed {
     pub came: u64,
     /// Left it.
     pub left: u64,
+}
+
+impl Passed {
+    /// Counts one that came to the queue, or `left` it.
+    pub fn count(&mut self, left: bool) {
+        *(if left { &mut self.left } else { &mut self.came }) += 1;
+    }
 }
 
 /// How late packets left a bottleneck of ours, microseconds.

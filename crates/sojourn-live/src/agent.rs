@@ -5,42 +5,18 @@
 //! order of everything is that of the kernel's events, and a virtual-time kernel gives the same bytes each time.
 
 pub(crate) mod actor;
-mod build;
-mod bulk;
 mod calls;
 mod carry_out;
 mod check;
-mod controls;
-mod counters;
-mod download;
-mod ends;
-mod flood;
-mod flush;
 pub mod guest;
 pub mod host;
-pub mod icmp;
-mod introduce;
-pub mod job;
+pub(crate) mod kernel;
 mod live;
-mod mark;
-pub(crate) mod netlink;
-pub mod offer;
-pub mod one_way;
-mod packets;
-mod pitfalls;
-mod probe;
-mod programs;
-mod qdisc;
-mod radio;
+pub mod observers;
+pub mod plan;
 mod reactor;
-mod receive;
 mod run;
-pub mod step;
-pub mod tap;
-mod tcp_info;
-pub mod udp_rr;
-mod web;
-mod xstats;
+pub mod traffic;
 
 #[cfg(test)]
 mod fake;
@@ -48,4 +24,4 @@ mod fake;
 pub use actor::{Actor, AgentError, Host, World};
 pub use carry_out::carry_out;
 pub use reactor::Reactor;
-pub use web::Web;
+pub use traffic::web::Web;

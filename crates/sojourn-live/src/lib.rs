@@ -8,3 +8,4 @@ mod kin;
 mod output;
 mod sentence;
 pub mod supervise;
+mod timer;

@@ -3,8 +3,10 @@
 use rustix::fd::BorrowedFd;
 use sojourn_bed::{AccessPlan, Measured};
 use std::borrow::Cow;
+use std::fmt::Display;
 use std::io;
 use std::net::Ipv4Addr;
+use std::ops::RangeInclusive;
 use thiserror::Error;
 
 /// Why a run ended early: one sentence.
@@ -24,11 +26,24 @@ pub enum AgentError {
 }
 
 impl AgentError {
-    /// For `map_err`: says what was being done.
-    pub fn io(what: impl Into<String>) -> impl FnOnce(io::Error) -> Self {
-        let what = what.into();
-        move |source| Self::Io { what, source }
+    /// A field of a plan that cannot be carried out: what it is, and what it must be.
+    pub(super) fn field(field: impl Display, value: impl Display, rule: impl Display) -> Self {
+        Self::Plan(format!("{field} is {value}, but must be {rule}"))
     }
+}
+
+/// Refuses a field of a plan that is beyond a range; `unit` follows the range in the sentence.
+pub(super) fn within<T: PartialOrd + Display>(
+    field: impl Display,
+    value: T,
+    range: &RangeInclusive<T>,
+    unit: &str,
+) -> Result<(), AgentError> {
+    if range.contains(&value) {
+        return Ok(());
+    }
+    let rule = format!("{} to {}{unit}", range.start(), range.end());
+    Err(AgentError::field(field, value, rule))
 }
 
 /// For results of system calls: says what was being done.

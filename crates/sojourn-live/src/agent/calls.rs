@@ -8,28 +8,27 @@
 //! before they are sent: the time that it told is the time at which the discipline gets them. The socket's priority
 //! names a queue or a class of the discipline, so no hash of the kernel's is involved where the plan says so.
 
-use super::AgentError;
-use super::actor::{Doing, signed};
-use super::build::Sockets;
-use super::job::{CallsJob, Sequence};
-use super::netlink::{Netlink, message};
-use super::packets::{self, BATCH};
-use super::qdisc;
-use super::run::{kernel, load_modules, write};
-use super::step::Step;
+use crate::agent::AgentError;
+use crate::agent::actor::{Doing, signed};
+use crate::agent::kernel::netlink::{DELETE_QDISC, Netlink, ROOT, message, tc_message};
+use crate::agent::kernel::packets::filter::RETURN;
+use crate::agent::kernel::packets::{self, BATCH, OUTGOING};
+use crate::agent::observers::qdisc;
+use crate::agent::plan::build::Sockets;
+use crate::agent::plan::job::{CallsJob, Sequence};
+use crate::agent::plan::step::Step;
+use crate::agent::run::{kernel, load_modules, write};
+use crate::timer::{SECOND, Timer, now, real_ahead};
 use nix::sched::{CloneFlags, unshare};
 use nix::sys::socket::{setsockopt, sockopt};
 use rustix::net::sockopt::set_socket_send_buffer_size_force;
-use rustix::time::{
-    ClockId, Itimerspec, TimerfdClockId, TimerfdFlags, TimerfdTimerFlags, Timespec, clock_gettime, timerfd_create,
-    timerfd_settime,
-};
+use rustix::time::{ClockId, TimerfdFlags};
 use serde::Serialize;
 use socket2::{Domain, Protocol, SockAddr, SockFilter, Socket, Type};
 use sojourn_bed::{Kernel, QdiscSample};
 use std::collections::BTreeMap;
 use std::net::{Ipv4Addr, SocketAddrV4};
-use std::os::fd::{AsRawFd, OwnedFd};
+use std::os::fd::AsRawFd;
 use std::path::Path;
 use std::time::Duration;
 
@@ -48,14 +47,6 @@ const OWN_HEADER: i32 = 255;
 /// Ethernet's header, of which no packet of the plan has one, and what is read of a frame: IPv4's header as well.
 const ETHERNET: usize = 14;
 const SNAP: usize = ETHERNET + 20;
-/// `PACKET_OUTGOING` (linux/if_packet.h).
-const OUTGOING: u8 = 4;
-const DELETE_QDISC: u16 = 37;
-/// `struct tcmsg`.
-const TC_MESSAGE: usize = 20;
-/// `TC_H_ROOT`.
-const ROOT: u32 = u32::MAX;
-const SECOND: i64 = 1_000_000_000;
 
 /// What was seen.
 #[derive(Debug, Serialize)]
@@ -89,12 +80,8 @@ pub(super) fn run(job: &CallsJob, directory: &Path) -> Result<(), AgentError> {
         kernel: kernel(),
         sequences: sequences?,
     };
-    let text = serde_json::to_vec(&called).map_err(std::io::Error::from);
-    write(
-        directory,
-        "measured.json",
-        &text.doing(|| "cannot write measured.json".into())?,
-    )
+    let text = serde_json::to_vec(&called).doing(|| "cannot write measured.json".into())?;
+    write(directory, "measured.json", &text)
 }
 
 /// A device, and what is needed to play sequences on it.
@@ -103,7 +90,7 @@ struct Bench {
     route: Netlink,
     sender: Socket,
     observer: Socket,
-    timer: OwnedFd,
+    timer: Timer,
     device: u32,
     name: String,
     /// Real-time clock less monotonic clock.
@@ -126,11 +113,9 @@ impl Bench {
         let observer = packets::socket(HOST)?;
         let device = packets::interface(&observer, &job.device, HOST)?;
         // Returns all of each frame.
-        packets::watch(&observer, &[SockFilter::new(0x06, 0, 0, u32::MAX)], HOST)?;
-        let timer = timerfd_create(TimerfdClockId::Monotonic, TimerfdFlags::CLOEXEC);
-        let before = now(ClockId::Monotonic);
-        let real = now(ClockId::Realtime);
-        let after = now(ClockId::Monotonic);
+        packets::watch(&observer, &[SockFilter::new(RETURN, 0, 0, u32::MAX)], HOST)?;
+        let timer = Timer::new(TimerfdFlags::empty());
+        let (real, _) = real_ahead();
         Ok(Self {
             requests,
             route: Netlink::route().doing(|| "cannot open a netlink socket".into())?,
@@ -139,7 +124,7 @@ impl Bench {
             timer: timer.doing(|| "cannot make a timer".into())?,
             device,
             name: job.device.clone(),
-            real: real - (before + (after - before) / 2),
+            real,
             buffer: vec![0; BATCH * SNAP],
         })
     }
@@ -212,10 +197,8 @@ impl Bench {
     }
 
     fn take_away(&mut self) -> Result<(), AgentError> {
-        let mut body = vec![0; TC_MESSAGE];
-        body[4..8].copy_from_slice(&self.device.to_ne_bytes());
-        body[12..16].copy_from_slice(&ROOT.to_ne_bytes());
         let name = &self.name;
+        let body = tc_message(self.device, 0, ROOT);
         let answers = self.route.request(message(DELETE_QDISC, 0, 0, &body));
         answers
             .doing(|| format!("cannot take the discipline of {name} away"))
@@ -224,16 +207,8 @@ impl Bench {
 
     /// Waits for a time of the monotonic clock.
     fn sleep_until(&self, at_ns: i64) -> Result<(), AgentError> {
-        let time = Timespec {
-            tv_sec: at_ns / SECOND,
-            tv_nsec: at_ns % SECOND,
-        };
-        let once = Itimerspec {
-            it_interval: Timespec::default(),
-            it_value: time,
-        };
         let what = || "cannot wait for the time of a packet".to_owned();
-        timerfd_settime(&self.timer, TimerfdTimerFlags::ABSTIME, &once).doing(what)?;
+        self.timer.set(Some(at_ns)).doing(what)?;
         let mut count = [0; 8];
         rustix::io::read(&self.timer, &mut count).doing(what).map(drop)
     }
@@ -246,14 +221,9 @@ fn carry_out(requests: &mut Sockets, steps: &[Step]) -> Result<(), AgentError> {
     Ok(())
 }
 
-fn now(clock: ClockId) -> i64 {
-    let t = clock_gettime(clock);
-    t.tv_sec * SECOND + t.tv_nsec
-}
-
 #[cfg(test)]
 mod tests {
-    use super::super::job::Task;
+    use crate::agent::plan::job::Task;
 
     fn job(times: [u64; 3]) -> String {
         let [first, second, end] = times;

@@ -1,10 +1,13 @@
 //! What a job says, done: a run, a run on real packets, a check of the machine, or a
 //! discipline call by call.
 
-use super::actor::Doing;
-use super::job::Task;
-use super::run::{self, write};
-use super::{AgentError, calls, check, live};
+use crate::agent::AgentError;
+use crate::agent::actor::Doing;
+use crate::agent::calls;
+use crate::agent::check;
+use crate::agent::live;
+use crate::agent::plan::job::Task;
+use crate::agent::run::{self, write};
 use std::path::Path;
 
 /// Does what `job.json` in `directory` says. The results are other files there.

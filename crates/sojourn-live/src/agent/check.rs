@@ -1,11 +1,13 @@
 //! What a kernel can do: `check.json`.
 
-use super::AgentError;
-use super::actor::Doing;
-use super::controls::congestion_controls;
-use super::job::CheckJob;
-use super::netlink::{CREATE, EXCLUSIVE, Netlink, message, push_attribute};
-use super::run::{kernel, load_modules, write};
+use crate::agent::AgentError;
+use crate::agent::actor::Doing;
+use crate::agent::kernel::controls::congestion_controls;
+use crate::agent::kernel::netlink::{
+    CREATE, DELETE_QDISC, EXCLUSIVE, NEW_QDISC, Netlink, ROOT, TCA_KIND, message, push_attribute, tc_message,
+};
+use crate::agent::plan::job::CheckJob;
+use crate::agent::run::{kernel, load_modules, write};
 use flate2::read::GzDecoder;
 use nix::sched::{CloneFlags, unshare};
 use serde::Serialize;
@@ -15,13 +17,8 @@ use std::fs::File;
 use std::io::{ErrorKind, Read};
 use std::path::Path;
 
-const NEW_QDISC: u16 = 36;
-const DELETE_QDISC: u16 = 37;
-/// `TC_H_ROOT`.
-const ROOT: u32 = u32::MAX;
-const TCA_KIND: u16 = 1;
 /// `lo`, which each network namespace has.
-const LOOPBACK: i32 = 1;
+const LOOPBACK: u32 = 1;
 /// Kinds that a bed is built with besides those that can be under test.
 const OF_A_BED: [&str; 2] = ["htb", "prio"];
 
@@ -58,20 +55,14 @@ pub(super) fn check(job: &CheckJob, directory: &Path) -> Result<(), AgentError> 
             Err(e) => drop(check.failed.insert(kind, e.to_string())),
         }
     }
-    let text = serde_json::to_vec_pretty(&check).map_err(std::io::Error::from);
-    write(
-        directory,
-        "check.json",
-        &text.doing(|| "cannot write check.json".into())?,
-    )
+    let text = serde_json::to_vec_pretty(&check).doing(|| "cannot write check.json".into())?;
+    write(directory, "check.json", &text)
 }
 
 /// Adds a discipline to `lo` and takes it away. A kind that only misses its parameters is there.
 fn try_kind(netlink: &mut Netlink, kind: &str) -> std::io::Result<()> {
     let body = |kind: Option<&str>| {
-        let mut body = vec![0; 20];
-        body[4..8].copy_from_slice(&LOOPBACK.to_ne_bytes());
-        body[12..16].copy_from_slice(&ROOT.to_ne_bytes());
+        let mut body = tc_message(LOOPBACK, 0, ROOT);
         if let Some(kind) = kind {
             push_attribute(&mut body, TCA_KIND, format!("{kind}\0").as_bytes());
         }

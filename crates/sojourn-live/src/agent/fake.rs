@@ -1,13 +1,11 @@
 //! A world for tests: real sockets on the loopback interface, and a clock that is real or moved by hand.
 
-use super::actor::{Actor, AgentError, Host, World};
+use crate::agent::actor::{Actor, AgentError, Doing, Host, World};
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::fd::{BorrowedFd, OwnedFd};
-use rustix::time::{ClockId, Timespec, clock_gettime};
+use rustix::time::{ClockId, Timespec};
 use serde_json::json;
-use sojourn_bed::{
-    AccessPlan, Kernel, LOAD_FORMAT, LoadPlan, MEASURED_FORMAT, Measured, Planned, ProbePlan, QdiscMeasured,
-};
+use sojourn_bed::{AccessPlan, LOAD_FORMAT, LoadPlan, MEASURED_FORMAT, Measured, Planned, ProbePlan};
 use sojourn_scenario::ProbeKindScenario;
 use std::collections::BTreeMap;
 use std::net::Ipv4Addr;
@@ -95,8 +93,7 @@ pub(super) struct Fake {
 }
 
 fn real() -> i64 {
-    let t = clock_gettime(ClockId::Realtime);
-    t.tv_sec * 1000 * MS + t.tv_nsec
+    crate::timer::now(ClockId::Realtime)
 }
 
 impl Fake {
@@ -234,9 +231,7 @@ impl World for Fake {
         Ok(())
     }
     fn register(&mut self, key: u32, fd: BorrowedFd<'_>, _write: bool) -> Result<(), AgentError> {
-        let fd = fd
-            .try_clone_to_owned()
-            .map_err(AgentError::io("duplicating a socket"))?;
+        let fd = fd.try_clone_to_owned().doing(|| "duplicating a socket".into())?;
         self.sockets.insert(key, fd);
         Ok(())
     }
@@ -256,19 +251,6 @@ impl World for Fake {
 pub(super) fn measured() -> Measured {
     Measured {
         format: MEASURED_FORMAT.into(),
-        kernel: Kernel {
-            release: String::new(),
-            version: String::new(),
-            virtual_time: false,
-        },
-        flows: Vec::new(),
-        probes: Vec::new(),
-        web: Vec::new(),
-        downloads: Vec::new(),
-        up: QdiscMeasured::default(),
-        down: QdiscMeasured::default(),
-        wifi: None,
-        counters: BTreeMap::new(),
-        flusher: None,
+        ..Measured::default()
     }
 }

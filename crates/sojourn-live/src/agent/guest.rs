@@ -1,8 +1,9 @@
 //! As the first process of a guest (User-Mode Linux with the machine's root as its own, read-only): mounts what is
 //! needed, does the job, and switches the guest off whatever happens.
 
-use super::actor::Doing;
-use super::{AgentError, carry_out};
+use crate::agent::AgentError;
+use crate::agent::actor::Doing;
+use crate::agent::carry_out;
 use rustix::mount::{MountFlags, mount};
 use rustix::system::{RebootCommand, reboot};
 use std::ffi::CString;

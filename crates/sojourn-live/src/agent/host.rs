@@ -1,8 +1,9 @@
 //! On the kernel of this machine: as root, or else as root of a user namespace of its own. Namespaces end with the
 //! process, so nothing is left behind.
 
-use super::actor::Doing;
-use super::{AgentError, carry_out};
+use crate::agent::AgentError;
+use crate::agent::actor::Doing;
+use crate::agent::carry_out;
 use nix::sched::{CloneFlags, unshare};
 use rustix::process::{getgid, getuid};
 use std::path::Path;

@@ -5,14 +5,14 @@
 //! the counters at the beginning of the measured window and at the end of each bin. Times are the bottleneck's own: a
 //! packet comes when it is read from the device, and leaves when the shaper lets it go, however late the thread is.
 
-use super::actor::{Doing, signed};
-use super::build::Bed;
-use super::counters::Counters;
-use super::job::LiveJob;
-use super::reactor::Reactor;
-use super::run::{measured_by, traffic, until_begin, write, write_measured};
-use super::tap::frame::{Known, parse_ip};
-use super::{Actor, AgentError};
+use crate::agent::actor::{Doing, signed};
+use crate::agent::observers::counters::Counters;
+use crate::agent::observers::tap::frame::{Known, parse_ip};
+use crate::agent::plan::build::Bed;
+use crate::agent::plan::job::LiveJob;
+use crate::agent::reactor::Reactor;
+use crate::agent::run::{measured_by, traffic, until_begin, write, write_measured};
+use crate::agent::{Actor, AgentError};
 use crate::bottleneck::ends::{End, EndPlan};
 use crate::bottleneck::engine::{self, Finished, Handle, Options, Watch, monotonic_ns};
 use crate::bottleneck::frame::Frame;
@@ -92,11 +92,7 @@ pub(super) fn run(job: &LiveJob, directory: &Path) -> Result<(), AgentError> {
 /// The addresses of all clients and servers, as on a bed of kernels: the second octet of host N is N, of the first
 /// host 0. A server has one for each path; those of a host follow each other.
 fn addresses(plan: &LoadPlan) -> (Vec<Ipv4Addr>, Vec<Ipv4Addr>) {
-    let all = plan.flows.iter().map(|t| t.access);
-    let all = all.chain(plan.probes.iter().map(|t| t.access));
-    let all = all.chain(plan.web.iter().map(|t| t.access));
-    let all = all.chain(plan.downloads.iter().map(|t| t.access));
-    let most = |index: fn(&AccessPlan) -> u16| all.clone().map(|access| index(&access)).max().unwrap_or(0);
+    let most = |index: fn(&AccessPlan) -> u16| plan.traffic().map(|one| index(&one.access)).max().unwrap_or(0);
     let octet = |host: u16| if host == 0 { 0 } else { host as u8 + 1 };
     let client = |host| Ipv4Addr::new(10, octet(host), 1, 1);
     let paths = 0..plan.paths.len();
@@ -212,24 +208,11 @@ impl Recorder {
 
     fn note(&mut self, frame: &Frame, at: Time, left: bool) {
         let parsed = parse_ip(frame.bytes(), &self.known);
-        let passed = self.seen.passed.get_or_insert_default();
-        if left {
-            passed.left += 1;
-        } else {
-            passed.came += 1;
-        }
-        self.records.push(Watched {
-            at_ns: signed(at.as_nanos()) - self.begin,
-            key: parsed.key,
-            // The largest packet is one of TCP, whose segments have 16 bits.
-            length: frame.size().get() as u16,
-            conversation: parsed.conversation,
-            down: self.down,
-            left,
-            data: parsed.data,
-            syn: parsed.syn,
-            marked: parsed.marked,
-        });
+        self.seen.passed.get_or_insert_default().count(left);
+        let at_ns = signed(at.as_nanos()) - self.begin;
+        // The largest packet is one of TCP, whose segments have 16 bits.
+        let length = frame.size().get() as u16;
+        self.records.push(parsed.watched(at_ns, length, self.down, left));
     }
 
     /// When the next sample is due, from the beginning of the window.

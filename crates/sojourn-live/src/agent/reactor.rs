@@ -1,15 +1,13 @@
 //! The event loop: one `epoll`, one timer, and the clock of the measured window.
 
-use super::actor::Doing;
-use super::build::Bed;
-use super::{Actor, AgentError, Host, World};
+use crate::agent::actor::Doing;
+use crate::agent::plan::build::Bed;
+use crate::agent::{Actor, AgentError, Host, World};
+use crate::timer::{self, SECOND, Timer};
 use rustix::event::epoll;
 use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
 use rustix::io::Errno;
-use rustix::time::{
-    ClockId, Itimerspec, TimerfdClockId, TimerfdFlags, TimerfdTimerFlags, Timespec, clock_gettime, timerfd_create,
-    timerfd_settime,
-};
+use rustix::time::{ClockId, TimerfdFlags};
 use sojourn_bed::AccessPlan;
 use std::cell::Cell;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
@@ -19,7 +17,6 @@ use std::fmt;
 const TIMER: u64 = u64::MAX;
 /// Most events taken from the kernel at a time.
 const EVENTS: usize = 64;
-const SECOND: i64 = 1_000_000_000;
 
 /// Timers of all actors, in the order of time, actor and key.
 #[derive(Debug, Default)]
@@ -65,7 +62,7 @@ impl Timers {
 /// virtual-time kernel reading it lets time pass.
 pub struct Reactor {
     epoll: OwnedFd,
-    timer: OwnedFd,
+    timer: Timer,
     /// What the timer is set to.
     armed: Option<i64>,
     timers: Timers,
@@ -91,11 +88,6 @@ impl fmt::Debug for Reactor {
     }
 }
 
-fn nanoseconds(clock: ClockId) -> i64 {
-    let t = clock_gettime(clock);
-    t.tv_sec * SECOND + t.tv_nsec
-}
-
 impl Reactor {
     /// A loop for `bed`, whose measured window begins `until_begin` nanoseconds from now and lasts `duration`.
     ///
@@ -103,16 +95,10 @@ impl Reactor {
     /// If the kernel refuses.
     pub(super) fn new(bed: Bed, until_begin: i64, duration: i64) -> Result<Self, AgentError> {
         let epoll = epoll::create(epoll::CreateFlags::CLOEXEC).doing(|| "cannot make an epoll instance".into())?;
-        let timer = timerfd_create(
-            TimerfdClockId::Monotonic,
-            TimerfdFlags::CLOEXEC | TimerfdFlags::NONBLOCK,
-        )
-        .doing(|| "cannot make a timer".into())?;
+        let timer = Timer::new(TimerfdFlags::NONBLOCK).doing(|| "cannot make a timer".into())?;
         epoll::add(&epoll, &timer, epoll::EventData::new_u64(TIMER), epoll::EventFlags::IN)
             .doing(|| "cannot wait for the timer".into())?;
-        let before = nanoseconds(ClockId::Monotonic);
-        let real = nanoseconds(ClockId::Realtime);
-        let after = nanoseconds(ClockId::Monotonic);
+        let (real, now) = timer::real_ahead();
         Ok(Self {
             epoll,
             timer,
@@ -120,8 +106,8 @@ impl Reactor {
             timers: Timers::default(),
             registered: BTreeSet::new(),
             ready: VecDeque::with_capacity(EVENTS),
-            begin: after + until_begin,
-            real: real - (before + (after - before) / 2),
+            begin: now + until_begin,
+            real,
             end: duration,
             now: Cell::new(None),
             actor: 0,
@@ -197,16 +183,8 @@ impl Reactor {
         if self.armed == at {
             return Ok(());
         }
-        // A time that is over must not become 0, which would switch the timer off.
-        let time = at.map_or(0, |at| (self.begin + at).max(1));
-        let setting = Itimerspec {
-            it_interval: Timespec::default(),
-            it_value: Timespec {
-                tv_sec: time / SECOND,
-                tv_nsec: time % SECOND,
-            },
-        };
-        timerfd_settime(&self.timer, TimerfdTimerFlags::ABSTIME, &setting).doing(|| "cannot set the timer".into())?;
+        let time = at.map(|at| self.begin + at);
+        self.timer.set(time).doing(|| "cannot set the timer".into())?;
         self.armed = at;
         Ok(())
     }
@@ -247,7 +225,7 @@ impl Reactor {
 impl World for Reactor {
     fn now(&self) -> i64 {
         self.now.get().unwrap_or_else(|| {
-            let now = nanoseconds(ClockId::Monotonic) - self.begin;
+            let now = timer::now(ClockId::Monotonic) - self.begin;
             self.now.set(Some(now));
             now
         })

@@ -1,32 +1,31 @@
 //! A run: the bed is built, the actors carry their traffic, and what they saw is written down.
 
-use super::actor::{Doing, signed};
-use super::build::Bed;
-use super::bulk::Bulk;
-use super::controls::has_controls;
-use super::counters::Counters;
-use super::download::Download;
-use super::ends::Ends;
-use super::flood::Flood;
-use super::flush::Flush;
-use super::icmp::Icmp;
-use super::introduce::introduce;
-use super::job::Job;
-use super::one_way::OneWay;
-use super::qdisc::Bottlenecks;
-use super::radio::Radio;
-use super::reactor::Reactor;
-use super::tap::{Tap, Watch};
-use super::udp_rr::UdpRr;
-use super::web::Web;
-use super::{Actor, AgentError, pitfalls};
+use crate::agent::actor::{Doing, signed};
+use crate::agent::kernel::controls::has_controls;
+use crate::agent::kernel::pitfalls;
+use crate::agent::observers::counters::Counters;
+use crate::agent::observers::ends::Ends;
+use crate::agent::observers::flush::Flush;
+use crate::agent::observers::qdisc::Bottlenecks;
+use crate::agent::observers::radio::Radio;
+use crate::agent::observers::tap::{Tap, Watch};
+use crate::agent::plan::build::Bed;
+use crate::agent::plan::introduce::introduce;
+use crate::agent::plan::job::Job;
+use crate::agent::reactor::Reactor;
+use crate::agent::traffic::bulk::Bulk;
+use crate::agent::traffic::download::Download;
+use crate::agent::traffic::flood::Flood;
+use crate::agent::traffic::icmp::Icmp;
+use crate::agent::traffic::one_way::OneWay;
+use crate::agent::traffic::udp_rr::UdpRr;
+use crate::agent::traffic::web::Web;
+use crate::agent::{Actor, AgentError};
 use rustix::system::uname;
 use sojourn_bed::{
-    DownloadMeasured, FlowMeasured, Kernel, LoadPlan, MEASURED_FORMAT, Measured, ProbeMeasured, QdiscMeasured,
-    WebMeasured,
+    DownloadMeasured, FlowMeasured, Kernel, LoadPlan, MEASURED_FORMAT, Measured, ProbeMeasured, WebMeasured,
 };
 use sojourn_scenario::{ProbeKindScenario, Transport};
-use std::collections::BTreeMap;
 use std::ffi::CStr;
 use std::fs::File;
 use std::path::Path;
@@ -153,11 +152,7 @@ pub(super) fn measured_by(actors: &mut [Box<dyn Actor>], plan: &LoadPlan) -> Mea
         probes: vec![ProbeMeasured::default(); plan.probes.len()],
         web: vec![WebMeasured::default(); plan.web.len()],
         downloads: vec![DownloadMeasured::default(); plan.downloads.len()],
-        up: QdiscMeasured::default(),
-        down: QdiscMeasured::default(),
-        wifi: None,
-        counters: BTreeMap::new(),
-        flusher: None,
+        ..Measured::default()
     };
     for actor in actors {
         actor.finish(&mut measured);
@@ -166,10 +161,6 @@ pub(super) fn measured_by(actors: &mut [Box<dyn Actor>], plan: &LoadPlan) -> Mea
 }
 
 pub(super) fn write_measured(directory: &Path, measured: &Measured) -> Result<(), AgentError> {
-    let text = serde_json::to_vec(measured).map_err(std::io::Error::from);
-    write(
-        directory,
-        "measured.json",
-        &text.doing(|| "cannot write measured.json".into())?,
-    )
+    let text = serde_json::to_vec(measured).doing(|| "cannot write measured.json".into())?;
+    write(directory, "measured.json", &text)
 }

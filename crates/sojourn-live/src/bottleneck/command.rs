@@ -10,6 +10,7 @@ use super::settings::{Settings, Share, default_burst};
 use super::stats::Report;
 use super::way::Way;
 use crate::agent::AgentError;
+use crate::agent::actor::Doing;
 use crate::agent::host::become_root;
 use crate::kin::{self, Parent, end_descendants};
 use crate::output;
@@ -348,7 +349,7 @@ fn start(request: Request, seed: u64, client: &End, server: &End) -> Result<Hand
     ];
     let devices = [client.device()?, server.device()?];
     engine::start(ways, [(), ()], devices, request.options, monotonic_ns())
-        .map_err(AgentError::io("cannot start the bottleneck"))
+        .doing(|| "cannot start the bottleneck".into())
 }
 
 /// Runs server and command to the command's end; without a command, until told to stop. Gives the exit status.
@@ -393,9 +394,7 @@ fn programs(
         let begun = goes_on().and_then(|()| Program::command(&a.command, client, &environment, group));
         begun.and_then(|mut program| {
             let status = program.wait(stopped);
-            status
-                .map(exit_code)
-                .map_err(AgentError::io("cannot wait for the command"))
+            status.map(exit_code).doing(|| "cannot wait for the command".into())
         })
     };
     if let Some(program) = &mut serving {

@@ -10,13 +10,11 @@ use super::settings::Change;
 use super::stats::{Direction, Report};
 use super::way::{Observer, Way};
 use super::{DOWN, UP, frame::Frame};
+use crate::timer::{self, Timer};
 use rustix::event::{EventfdFlags, epoll, eventfd};
 use rustix::fd::{AsFd, OwnedFd};
 use rustix::io::Errno;
-use rustix::time::{
-    ClockId, Itimerspec, TimerfdClockId, TimerfdFlags, TimerfdTimerFlags, Timespec, clock_gettime, timerfd_create,
-    timerfd_settime,
-};
+use rustix::time::{ClockId, TimerfdFlags};
 use sojourn_units::{Bytes, Duration, Time};
 use std::fmt;
 use std::io;
@@ -30,7 +28,6 @@ const RUN: usize = 64;
 const LARGEST: usize = 65_535;
 /// Pieces of memory that are kept for packets to come.
 const KEPT: usize = 4_096;
-const SECOND: i64 = 1_000_000_000;
 
 /// What is watched on a way while it runs, beside packets.
 pub trait Watch: Observer + Send + 'static {
@@ -68,8 +65,7 @@ enum Request {
 /// The kernel's monotonic clock, nanoseconds.
 #[must_use]
 pub fn monotonic_ns() -> i64 {
-    let t = clock_gettime(ClockId::Monotonic);
-    t.tv_sec * SECOND + t.tv_nsec
+    timer::now(ClockId::Monotonic)
 }
 
 /// A running engine.
@@ -179,7 +175,7 @@ struct Engine<W> {
     options: Options,
     requests: Receiver<Request>,
     epoll: OwnedFd,
-    timer: OwnedFd,
+    timer: Timer,
     wake: Arc<OwnedFd>,
     alarm: Alarm,
     origin: i64,
@@ -212,10 +208,7 @@ pub fn start<W: Watch>(
     let (requests, received) = channel();
     let wake = Arc::new(eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK)?);
     let epoll = epoll::create(epoll::CreateFlags::CLOEXEC)?;
-    let timer = timerfd_create(
-        TimerfdClockId::Monotonic,
-        TimerfdFlags::CLOEXEC | TimerfdFlags::NONBLOCK,
-    )?;
+    let timer = Timer::new(TimerfdFlags::NONBLOCK)?;
     let add = |fd: rustix::fd::BorrowedFd<'_>, data: u64| {
         epoll::add(&epoll, fd, epoll::EventData::new_u64(data), epoll::EventFlags::IN)
     };
@@ -431,16 +424,9 @@ impl<W: Watch> Engine<W> {
         if self.alarm == alarm {
             return Ok(());
         }
-        // 0 switches it off. Times are those of a run, and fit.
-        let ns = at.map_or(0, |at| (self.origin + at.as_nanos().cast_signed()).max(1));
-        let setting = Itimerspec {
-            it_interval: Timespec::default(),
-            it_value: Timespec {
-                tv_sec: ns / SECOND,
-                tv_nsec: ns % SECOND,
-            },
-        };
-        timerfd_settime(&self.timer, TimerfdTimerFlags::ABSTIME, &setting)?;
+        // Times are those of a run, and fit.
+        let time = at.map(|at| self.origin + at.as_nanos().cast_signed());
+        self.timer.set(time)?;
         self.alarm = alarm;
         Ok(())
     }

@@ -2,7 +2,7 @@
 
 use crate::agent::AgentError;
 use crate::agent::actor::Doing;
-use crate::agent::netlink::{CREATE, EXCLUSIVE, Netlink, message, push_attribute};
+use crate::agent::kernel::netlink::{CREATE, EXCLUSIVE, IFLA_GSO_MAX_SEGS, Netlink, message, push_attribute};
 use rustix::net::netdevice::name_to_index;
 use rustix::net::{AddressFamily, SocketType};
 use std::net::IpAddr;
@@ -14,7 +14,6 @@ const NEW_ROUTE: u16 = 24;
 const UP: u32 = 1;
 const IFLA_MTU: u16 = 4;
 const IFLA_TXQLEN: u16 = 13;
-const IFLA_GSO_MAX_SEGS: u16 = 40;
 const IFA_ADDRESS: u16 = 1;
 const IFA_LOCAL: u16 = 2;
 /// `IFA_F_NODAD`: nobody else can have it.
@@ -135,11 +134,7 @@ impl Links {
 
 /// A `struct ifinfomsg` that switches the device on.
 fn link_message(index: u32) -> Vec<u8> {
-    let mut body = vec![0; 4];
-    body.extend_from_slice(&index.to_ne_bytes());
-    body.extend_from_slice(&UP.to_ne_bytes());
-    body.extend_from_slice(&UP.to_ne_bytes());
-    body
+    [0, index, UP, UP].iter().flat_map(|word| word.to_ne_bytes()).collect()
 }
 
 /// The number of an address family, and the bytes of an address.

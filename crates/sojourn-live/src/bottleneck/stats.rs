@@ -40,7 +40,7 @@ pub struct Direction {
 }
 
 /// One discipline, with the names of `tc -s -j qdisc`.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Entry {
     /// Its kind.
     pub kind: &'static str,
@@ -94,18 +94,14 @@ impl Direction {
             overlimits: stats.overlimits,
             backlog: backlog.bytes.get(),
             qlen: backlog.packets,
-            drops_by_reason: BTreeMap::new(),
-            marks: None,
-            extra: BTreeMap::new(),
+            ..Entry::default()
         };
         let text = settings.qdisc.to_string();
         let discipline = Entry {
             kind: settings.qdisc.kind(),
             handle: "10:",
             root: false,
-            options: text
-                .split_once(' ')
-                .map_or_else(String::new, |(_, words)| words.to_owned()),
+            options: text.split_once(' ').map_or("", |(_, words)| words).to_owned(),
             bytes: stats.sent_bytes,
             packets: stats.sent_packets,
             drops: stats.dropped(),
@@ -128,12 +124,8 @@ impl Direction {
             bytes: carried.bytes,
             packets: carried.packets - carried.lost,
             drops: carried.lost,
-            overlimits: 0,
-            backlog: 0,
             qlen: way.under_way() as u64,
-            drops_by_reason: BTreeMap::new(),
-            marks: None,
-            extra: BTreeMap::new(),
+            ..Entry::default()
         };
         Self {
             qdiscs: vec![shaper, discipline, behind],

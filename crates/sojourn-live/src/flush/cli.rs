@@ -153,59 +153,38 @@ impl Arguments {
 
     /// What stands on the command line, as it would stand in the file.
     fn overrides(&self) -> Vec<Override> {
-        let mut list: Vec<Override> = Vec::new();
-        let text = |list: &mut Vec<Override>, key, value: &Option<String>| {
-            list.extend(value.iter().map(|v| (key, Value::from(v.as_str()))));
+        let text = |value: &Option<String>| value.as_deref().map(Value::from);
+        let path = |value: &Option<PathBuf>| value.as_ref().map(|v| Value::from(v.to_string_lossy().into_owned()));
+        let flag = |on: bool| on.then(|| Value::from(true));
+        let number = |value: &Option<String>| {
+            let v = value.as_deref()?;
+            let whole = v.parse::<i64>().map(Value::from);
+            let value = whole.or_else(|_| v.parse::<f64>().map(Value::from));
+            Some(value.unwrap_or_else(|_| Value::from(v)))
         };
-        let number = |list: &mut Vec<Override>, key, value: &Option<String>| {
-            list.extend(value.iter().map(|v| {
-                let whole = v.parse::<i64>().map(Value::from);
-                let value = whole.or_else(|_| v.parse::<f64>().map(Value::from));
-                (key, value.unwrap_or_else(|_| Value::from(v.as_str())))
-            }));
-        };
-        let path = |list: &mut Vec<Override>, key, value: &Option<PathBuf>| {
-            list.extend(
-                value
-                    .iter()
-                    .map(|v| (key, Value::from(v.to_string_lossy().into_owned()))),
-            );
-        };
-        text(&mut list, "interface", &self.interface);
-        text(&mut list, "user", &self.user);
-        text(&mut list, "flusher.preset", &self.flusher);
-        text(&mut list, "gate.max_rtt", &self.max_rtt);
-        text(&mut list, "gate.cool_down", &self.cool_down);
-        text(&mut list, "gate.max_cool_down", &self.max_cool_down);
-        text(&mut list, "metrics.listen", &self.metrics);
-        number(&mut list, "gate.bytes_per_minute", &self.bytes_per_minute);
-        number(&mut list, "gate.bytes_per_flush", &self.bytes_per_flush);
-        number(&mut list, "gate.bdp_multiple", &self.bdp_multiple);
-        number(&mut list, "send.port", &self.port);
-        path(&mut list, "gate.kill_file", &self.kill_file);
-        path(&mut list, "decisions", &self.decisions);
-        path(&mut list, "log.file", &self.log);
-        if let Some(detail) = self.events {
-            let name = match detail {
-                Detail::Decisions => "decisions",
-                Detail::Flows => "flows",
-                Detail::All => "all",
-            };
-            list.push(("events", name.into()));
-        }
-        for (name, prefixes) in [("gate.allow", &self.allow), ("gate.from", &self.from)] {
-            if !prefixes.is_empty() {
-                let prefixes = prefixes.iter().map(|p| p.as_str().into()).collect();
-                list.push((name, Value::Array(prefixes)));
-            }
-        }
-        if self.active {
-            list.push(("active", true.into()));
-        }
-        if self.promiscuous {
-            list.push(("promiscuous", true.into()));
-        }
-        list
+        let prefixes = |list: &[String]| (!list.is_empty()).then(|| Value::from(list.to_vec()));
+        let all = [
+            ("interface", text(&self.interface)),
+            ("user", text(&self.user)),
+            ("flusher.preset", text(&self.flusher)),
+            ("gate.max_rtt", text(&self.max_rtt)),
+            ("gate.cool_down", text(&self.cool_down)),
+            ("gate.max_cool_down", text(&self.max_cool_down)),
+            ("metrics.listen", text(&self.metrics)),
+            ("gate.bytes_per_minute", number(&self.bytes_per_minute)),
+            ("gate.bytes_per_flush", number(&self.bytes_per_flush)),
+            ("gate.bdp_multiple", number(&self.bdp_multiple)),
+            ("send.port", number(&self.port)),
+            ("gate.kill_file", path(&self.kill_file)),
+            ("decisions", path(&self.decisions)),
+            ("log.file", path(&self.log)),
+            ("events", self.events.and_then(|detail| Value::try_from(detail).ok())),
+            ("gate.allow", prefixes(&self.allow)),
+            ("gate.from", prefixes(&self.from)),
+            ("active", flag(self.active)),
+            ("promiscuous", flag(self.promiscuous)),
+        ];
+        all.into_iter().filter_map(|(key, value)| Some((key, value?))).collect()
     }
 
     fn read(&self, capture: &Path, config: &Config) -> Result<(), Failure> {

@@ -3,6 +3,7 @@
 use super::gate::{Answer, Refusal};
 use serde::Serialize;
 use sojourn_flusher::{Event, Eviction, FlowKey, FlushPlan, Reason, Verdict, Withheld};
+use sojourn_units::{Duration, Rate, Time};
 use std::net::{IpAddr, SocketAddr};
 
 /// How much is told.
@@ -250,45 +251,41 @@ impl FlushLine {
     }
 }
 
-/// The line of a core's event and how much detail it takes; `None` for events that have no line of their own.
-pub(crate) fn of_event(event: &Event) -> Option<(Detail, sojourn_units::Time, What)> {
+impl What {
+    /// From which detail on there is a line of it.
+    pub(crate) const fn detail(&self) -> Detail {
+        match self {
+            Self::Flush(_) | Self::Withheld { .. } | Self::Effect { .. } => Detail::Decisions,
+            Self::Flow(_) | Self::BaseRtt { .. } | Self::Evicted { .. } => Detail::Flows,
+            Self::Trigger { .. } | Self::Window { .. } | Self::Sample { .. } | Self::Retransmission(_) => Detail::All,
+        }
+    }
+}
+
+/// The line of a core's event, and when it was; `None` for events that have no line of their own.
+pub(crate) fn of_event(event: &Event) -> Option<(Time, What)> {
     Some(match *event {
-        Event::Flow { at, flow } => (Detail::Flows, at, What::Flow(flow.into())),
+        Event::Flow { at, flow } => (at, What::Flow(flow.into())),
+        Event::Retransmission { at, flow } => (at, What::Retransmission(flow.into())),
         Event::BaseRtt { at, flow, base } => {
-            let base_ns = base.as_nanos();
-            (
-                Detail::Flows,
-                at,
-                What::BaseRtt {
-                    flow: flow.into(),
-                    base_ns,
-                },
-            )
+            let (flow, base_ns) = (flow.into(), base.as_nanos());
+            (at, What::BaseRtt { flow, base_ns })
         }
         Event::Evicted { at, flow, cause } => {
             let cause = match cause {
                 Eviction::Full => "full",
                 Eviction::Idle => "idle",
             };
-            (
-                Detail::Flows,
-                at,
-                What::Evicted {
-                    flow: flow.into(),
-                    cause,
-                },
-            )
+            let flow = flow.into();
+            (at, What::Evicted { flow, cause })
         }
         Event::Withheld { at, flow, cause } => {
-            let cause = withheld(cause);
-            (
-                Detail::Decisions,
-                at,
-                What::Withheld {
-                    flow: flow.into(),
-                    cause,
-                },
-            )
+            let (flow, cause) = (flow.into(), withheld(cause));
+            (at, What::Withheld { flow, cause })
+        }
+        Event::Trigger { at, flow, reason } => {
+            let (flow, reason) = (flow.into(), reason.into());
+            (at, What::Trigger { flow, reason })
         }
         Event::Effect {
             at,
@@ -307,18 +304,11 @@ pub(crate) fn of_event(event: &Event) -> Option<(Detail, sojourn_units::Time, Wh
                     Verdict::Unknown => "unknown",
                 },
                 before_ns: before.as_nanos(),
-                after_ns: after.map(sojourn_units::Duration::as_nanos),
+                after_ns: after.map(Duration::as_nanos),
                 retransmissions,
             };
-            (Detail::Decisions, at, what)
+            (at, what)
         }
-        _ => return fine(event),
-    })
-}
-
-/// Of the finest detail.
-fn fine(event: &Event) -> Option<(Detail, sojourn_units::Time, What)> {
-    Some(match *event {
         Event::Sample {
             at,
             flow,
@@ -330,22 +320,10 @@ fn fine(event: &Event) -> Option<(Detail, sojourn_units::Time, What)> {
                 flow: flow.into(),
                 rtt_ns: raw.as_nanos(),
                 smoothed_ns: smoothed.as_nanos(),
-                throughput_bps: throughput.map(sojourn_units::Rate::as_bps),
+                throughput_bps: throughput.map(Rate::as_bps),
             };
-            (Detail::All, at, what)
+            (at, what)
         }
-        Event::Trigger { at, flow, reason } => {
-            let reason = reason.into();
-            (
-                Detail::All,
-                at,
-                What::Trigger {
-                    flow: flow.into(),
-                    reason,
-                },
-            )
-        }
-        Event::Retransmission { at, flow } => (Detail::All, at, What::Retransmission(flow.into())),
         Event::Window {
             at,
             flow,
@@ -359,7 +337,7 @@ fn fine(event: &Event) -> Option<(Detail, sojourn_units::Time, What)> {
                 trigger_ns: trigger.as_nanos(),
                 count,
             };
-            (Detail::All, at, what)
+            (at, what)
         }
         // A flush, its answer and its end are one line.
         _ => return None,

@@ -255,9 +255,8 @@ impl Daemon {
                 None | Some(Ok(None)) => {}
                 Some(Ok(Some(Wish::Quit))) => break,
                 Some(Err(e)) => {
-                    let why = json!({"why": e.to_string()});
                     self.log
-                        .line(Level::Error, "the terminal cannot be used any more", &why);
+                        .because(Level::Error, "the terminal cannot be used any more", &e);
                     screen = None;
                 }
                 Some(Ok(Some(Wish::Kill))) => self.kill("key"),
@@ -278,8 +277,7 @@ impl Daemon {
                         && let Err(e) = file.write(frame.at_ns, frame.wire, frame.bytes)
                     {
                         self.savefile = None;
-                        let why = json!({"why": e.to_string()});
-                        self.log.line(Level::Error, "the capture is no longer written", &why);
+                        self.log.because(Level::Error, "the capture is no longer written", &e);
                     }
                     self.pipeline
                         .frame(link, frame.at_ns, frame.wire, frame.bytes, &mut self.collected);
@@ -293,8 +291,7 @@ impl Daemon {
                 }
                 Err(why) => {
                     self.interface.lost(now());
-                    self.log
-                        .line(Level::Warn, "the interface is gone", &json!({"why": why}));
+                    self.log.because(Level::Warn, "the interface is gone", &why);
                     return;
                 }
             }
@@ -409,9 +406,8 @@ impl Daemon {
                     match DeviceWire::on(self.interface.name()) {
                         Ok(wire) => self.sender.set_wire(wire),
                         Err(e) => {
-                            let why = json!({"why": e.to_string()});
                             self.log
-                                .line(Level::Warn, "no socket on the interface's addresses", &why);
+                                .because(Level::Warn, "no socket on the interface's addresses", &e);
                         }
                     }
                 }
@@ -435,11 +431,7 @@ impl Daemon {
             self.board.set(render(&self.pipeline, outside));
         }
         if let Err(e) = self.collected.lines.flush() {
-            self.log.line(
-                Level::Error,
-                "decisions cannot be written",
-                &json!({"why": e.to_string()}),
-            );
+            self.log.because(Level::Error, "decisions cannot be written", &e);
         }
         if let Some(file) = &mut self.savefile {
             let _ = file.flush();
@@ -474,12 +466,8 @@ impl Daemon {
         });
         match outcome {
             Err(why) => {
-                let fields = json!({"why": why.to_string()});
-                self.log.line(
-                    Level::Error,
-                    "the new configuration is refused, and the old one stays",
-                    &fields,
-                );
+                let what = "the new configuration is refused, and the old one stays";
+                self.log.because(Level::Error, what, &why);
             }
             Ok((new, anew)) => {
                 let old = &self.live.config;

@@ -85,6 +85,11 @@ impl Log {
         message.clone_into(&mut self.last);
     }
 
+    /// A line that says why.
+    pub fn because(&mut self, level: Level, message: &str, why: &dyn std::fmt::Display) {
+        self.line(level, message, &json!({"why": why.to_string()}));
+    }
+
     /// A line without fields.
     pub fn say(&mut self, level: Level, message: &str) {
         self.line(level, message, &Value::Null);

@@ -36,87 +36,43 @@ pub struct Outside {
 #[must_use]
 pub fn render(pipeline: &Pipeline, outside: Outside) -> String {
     let mut text = String::new();
-    let summary = pipeline.summary();
-    let mut one = |name: &str, kind: &str, help: &str, value: u64| {
+    let (seen, own) = (pipeline.summary(), outside);
+    let flows: Vec<FlowView> = pipeline.flows().collect();
+    let left = pipeline.gate().budget_left();
+    for (name, help, value) in [
+        ("frames_total", "Frames captured.", seen.frames),
+        ("segments_total", "Of these, TCP segments.", seen.segments),
+        ("malformed_total", "Of these, malformed.", seen.malformed),
+        (
+            "dropped_total",
+            "Frames dropped before they were captured.",
+            own.dropped,
+        ),
+        ("opened_total", "Times that the interface was opened.", own.opened),
+        (
+            "clock_steps_total",
+            "Times that the clock was set back.",
+            seen.clock_steps,
+        ),
+        ("samples_total", "RTT samples.", seen.samples),
+        ("retransmissions_total", "Segments sent again.", seen.retransmissions),
+        ("plans_total", "Flushes proposed.", seen.plans),
+        ("allowed_total", "Flushes that the gate let through.", seen.allowed),
+        ("withheld_total", "Flushes that the core withheld.", seen.withheld),
+        ("sent_packets_total", "Flush packets that have left.", own.sent_packets),
+        ("sent_bytes_total", "Their bytes, IP headers included.", own.sent_bytes),
+        ("active", "Whether the gate is set active.", own.active.into()),
+        ("killed", "Whether flushing is switched off.", own.killed.into()),
+        ("budget_bytes", "Bytes left of this minute's budget.", left),
+        ("flows", "Flows known.", flows.len() as u64),
+    ] {
+        let kind = if name.ends_with("_total") { "counter" } else { "gauge" };
         let _ = writeln!(
             text,
             "# HELP sojourn_flush_{name} {help}\n# TYPE sojourn_flush_{name} {kind}\nsojourn_flush_{name} {value}"
         );
-    };
-    one("frames_total", "counter", "Frames captured.", summary.frames);
-    one("segments_total", "counter", "Of these, TCP segments.", summary.segments);
-    one("malformed_total", "counter", "Of these, malformed.", summary.malformed);
-    one(
-        "dropped_total",
-        "counter",
-        "Frames dropped before they were captured.",
-        outside.dropped,
-    );
-    one(
-        "opened_total",
-        "counter",
-        "Times that the interface was opened.",
-        outside.opened,
-    );
-    one(
-        "clock_steps_total",
-        "counter",
-        "Times that the clock was set back.",
-        summary.clock_steps,
-    );
-    one("samples_total", "counter", "RTT samples.", summary.samples);
-    one(
-        "retransmissions_total",
-        "counter",
-        "Segments sent again.",
-        summary.retransmissions,
-    );
-    one("plans_total", "counter", "Flushes proposed.", summary.plans);
-    one(
-        "allowed_total",
-        "counter",
-        "Flushes that the gate let through.",
-        summary.allowed,
-    );
-    one(
-        "withheld_total",
-        "counter",
-        "Flushes that the core withheld.",
-        summary.withheld,
-    );
-    one(
-        "sent_packets_total",
-        "counter",
-        "Flush packets that have left.",
-        outside.sent_packets,
-    );
-    one(
-        "sent_bytes_total",
-        "counter",
-        "Their bytes, IP headers included.",
-        outside.sent_bytes,
-    );
-    one(
-        "active",
-        "gauge",
-        "Whether the gate is set active.",
-        outside.active.into(),
-    );
-    one(
-        "killed",
-        "gauge",
-        "Whether flushing is switched off.",
-        outside.killed.into(),
-    );
-    one(
-        "budget_bytes",
-        "gauge",
-        "Bytes left of this minute's budget.",
-        pipeline.gate().budget_left(),
-    );
-    let flows: Vec<FlowView> = pipeline.flows().collect();
-    one("flows", "gauge", "Flows known.", flows.len() as u64);
-    refusals(&mut text, &summary);
+    }
+    refusals(&mut text, &seen);
     if flows.len() <= FLOWS {
         each_flow(&mut text, &flows);
     }

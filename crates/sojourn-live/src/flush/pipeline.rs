@@ -261,10 +261,8 @@ impl Pipeline {
 
     fn event(&mut self, event: &Event, world: &mut impl World) {
         self.watchman.event(event);
-        let Some((detail, at, what)) = of_event(event) else {
-            return;
-        };
-        if detail > self.settings.detail {
+        let Some((at, what)) = of_event(event) else { return };
+        if what.detail() > self.settings.detail {
             return;
         }
         if matches!(what, What::Withheld { .. }) {
