@@ -154,11 +154,12 @@ fn end(host: &str, device: &str, addresses: &[Ipv4Addr], tcp: &TcpParams) -> End
         metrics.push((QUICK_ACK, 1));
     }
     let set = |name: &str, value: String| (format!("net/ipv4/{name}"), value);
+    let largest = 2 * tcp.receive_window.get();
     let mut sysctls = vec![
         set("tcp_ecn", tcp.ecn.sysctl().to_string()),
         set("tcp_no_metrics_save", "1".into()),
         // Half of the buffer is window (tcp_adv_win_scale 1). The kernel's own limits depend on the machine's memory.
-        set("tcp_rmem", format!("4096 131072 {}", 2 * tcp.receive_window.get())),
+        set("tcp_rmem", format!("4096 {} {largest}", largest.min(131_072))),
         set("tcp_wmem", "4096 16384 4194304".into()),
     ];
     let without_ipv6 = "net/ipv6/conf/all/disable_ipv6";
