@@ -6,6 +6,7 @@
 use crate::ParamError;
 use crate::kinds;
 use crate::netlink::{Added, KernelBelow, Layout, NESTED, NetlinkOptions, OptionValue, Options, number, push};
+use serde::{Deserialize, Serialize};
 
 /// `RTM_NEWQDISC`, `RTM_NEWTCLASS`, `RTM_NEWTFILTER`.
 const NEW_QDISC: u16 = 36;
@@ -27,7 +28,7 @@ const U32_TERMINAL: u8 = 1;
 const FIRST_MAJOR: u16 = 0x100;
 
 /// What a netlink encoder needs to create a discipline.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct KernelOptions {
     /// The kind's name.
     pub kind: String,
@@ -36,6 +37,7 @@ pub struct KernelOptions {
     /// `cake`, those that were given.
     pub options: Options,
     /// Its classes, their disciplines and filters, in the order in which a kernel is told of them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub below: Vec<KernelBelow>,
 }
 
