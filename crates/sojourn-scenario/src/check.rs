@@ -134,7 +134,7 @@ impl Scenario {
             let valid = wifi.cell.validate();
             valid.map_err(|error| ScenarioError::because(error.to_string()))?;
             if backend == Backend::Linux {
-                wifi_kernel::check(&wifi.cell)?;
+                wifi_kernel::check(wifi)?;
             }
             if self.tcp.mss > WIFI_MSS_MAX {
                 let rule = format!("at most {WIFI_MSS_MAX} with wifi, whose MSDUs have 2304 bytes at most");

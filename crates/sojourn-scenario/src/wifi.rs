@@ -17,7 +17,7 @@ pub struct WifiScenario {
     /// All of it.
     pub cell: CellSpec,
     /// What a file says of it, with every default written out.
-    keys: Wifi,
+    pub(crate) keys: Wifi,
 }
 
 impl TryFrom<Wifi> for WifiScenario {
