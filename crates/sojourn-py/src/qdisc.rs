@@ -394,7 +394,7 @@ fn codepoint(ecn: &Bound<'_, PyAny>) -> PyResult<Ecn> {
     if let Ok(capable) = ecn.extract::<bool>() {
         return Ok(if capable { Ecn::Ect0 } else { Ecn::NotEct });
     }
-    let name = ecn.extract::<String>().ok().and_then(|name| name.parse().ok());
+    let name = ecn.extract::<String>().ok().and_then(|name| Ecn::from_name(&name));
     name.ok_or_else(|| {
         let rule = "True, False, \"not-ect\", \"ect0\", \"ect1\" or \"ce\"";
         param(format!("ecn is {ecn:?}, but must be {rule}"))
