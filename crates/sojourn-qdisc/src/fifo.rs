@@ -85,11 +85,7 @@ impl<P: Packet> Qdisc<P> for Fifo<P> {
             return self.ledger.refuse(packet, DropReason::QueueLimit, drops);
         }
         self.ledger.enter(size);
-        self.ring.push_back(Queued {
-            packet,
-            since: now,
-            size,
-        });
+        self.ring.push_back(Queued::new(packet, now));
         Admission::Queued
     }
 

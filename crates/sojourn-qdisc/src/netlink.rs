@@ -189,9 +189,7 @@ impl Form {
             bytes
         })
     }
-}
 
-impl Form {
     /// The numbers of a list, if they are as many as it takes.
     fn list(self, text: &str) -> Option<Vec<u8>> {
         let numbers: Vec<u32> = text.split(' ').map(|n| n.parse().ok()).collect::<Option<_>>()?;

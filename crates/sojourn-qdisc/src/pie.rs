@@ -288,14 +288,7 @@ impl<P: Packet> Qdisc<P> for Pie<P> {
         self.max_queue = self.max_queue.max(packets);
         self.ledger.stats.marks += u64::from(marked);
         self.ledger.enter(size);
-        self.ring.push_back((
-            Queued {
-                packet,
-                since: now,
-                size,
-            },
-            marked,
-        ));
+        self.ring.push_back((Queued::new(packet, now), marked));
         Admission::Queued
     }
 

@@ -42,8 +42,7 @@ fn starting_point<T: Model>(words: &[&str]) -> Result<T, SpecError> {
 
 /// The canonical text.
 pub(crate) fn show_words<T: Model>(value: &T) -> String {
-    let mut text = T::ABOUT.kind.to_owned();
-    table::<T>().write(value, &mut text);
+    let mut text = table::<T>().show(value);
     if value.variant() != CURRENT {
         text.push_str(" variant ");
         text.push_str(value.variant());
