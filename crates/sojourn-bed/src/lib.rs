@@ -23,7 +23,7 @@ pub use measured::{
     FlusherMeasured, Kernel, LatenessMeasured, Measured, Passed, ProbeMeasured, QdiscMeasured, QdiscSample, Sample,
     UdpMeasured, WebMeasured, WritesMeasured,
 };
-pub use qdisc::{AddedPlan, BelowPlan, OptionPlan, QdiscPlan};
+pub use qdisc::QdiscPlan;
 pub use watched::{Conversation, Watched, WatchedError};
 pub use wifi::{
     AqlPlan, CategoryPlan, RadioSample, RadioTotals, WifiLinkPlan, WifiMeasured, WifiPlan, WifiQueuePlan,

@@ -3,68 +3,32 @@
 
 use sojourn_drill::{Missing, Value};
 
+/// Constants of the C library by their own names.
+macro_rules! of_libc {
+    ($($name:ident)+) => {
+        &[$((stringify!($name), libc::$name as i64)),+]
+    };
+}
+
+const OF_LIBC: &[(&str, i64)] = of_libc! {
+    AF_INET AF_UNSPEC SOCK_STREAM SOCK_NONBLOCK SOCK_CLOEXEC IPPROTO_TCP O_RDONLY O_RDWR O_NONBLOCK SHUT_RD SHUT_WR
+    SHUT_RDWR MSG_OOB MSG_PEEK MSG_TRUNC MSG_DONTWAIT MSG_EOR MSG_WAITALL MSG_ERRQUEUE MSG_NOSIGNAL MSG_MORE
+    MSG_ZEROCOPY MSG_FASTOPEN POLLIN POLLPRI POLLOUT POLLERR POLLHUP POLLRDHUP EPOLLIN EPOLLPRI EPOLLOUT EPOLLERR
+    EPOLLHUP EPOLLRDHUP EPOLLEXCLUSIVE EPOLLONESHOT IP_PMTUDISC_DONT IP_PMTUDISC_WANT IP_PMTUDISC_DO IP_PMTUDISC_PROBE
+    SOF_TIMESTAMPING_TX_HARDWARE SOF_TIMESTAMPING_TX_SOFTWARE SOF_TIMESTAMPING_RX_HARDWARE
+    SOF_TIMESTAMPING_RX_SOFTWARE SOF_TIMESTAMPING_SOFTWARE SOF_TIMESTAMPING_OPT_ID SOF_TIMESTAMPING_TX_SCHED
+    SOF_TIMESTAMPING_TX_ACK SOF_TIMESTAMPING_OPT_CMSG SOF_TIMESTAMPING_OPT_TSONLY SOF_TIMESTAMPING_OPT_STATS
+    SOF_TIMESTAMPING_OPT_ID_TCP SO_EE_ORIGIN_TIMESTAMPING ENOMSG
+};
+
+/// Those that it does not have, and `EPOLLET`, to which it gives a sign.
 const CONSTANTS: &[(&str, i64)] = &[
-    ("AF_INET", 2),
-    ("AF_UNSPEC", 0),
-    ("SOCK_STREAM", 1),
-    ("SOCK_NONBLOCK", 0x800),
-    ("SOCK_CLOEXEC", 0x8_0000),
-    ("IPPROTO_TCP", 6),
-    ("O_RDONLY", 0),
-    ("O_RDWR", 2),
-    ("O_NONBLOCK", 0x800),
-    ("SHUT_RD", 0),
-    ("SHUT_WR", 1),
-    ("SHUT_RDWR", 2),
-    ("MSG_OOB", 1),
-    ("MSG_PEEK", 2),
-    ("MSG_TRUNC", 0x20),
-    ("MSG_DONTWAIT", 0x40),
-    ("MSG_EOR", 0x80),
-    ("MSG_WAITALL", 0x100),
-    ("MSG_ERRQUEUE", 0x2000),
-    ("MSG_NOSIGNAL", 0x4000),
-    ("MSG_MORE", 0x8000),
-    ("MSG_ZEROCOPY", 0x400_0000),
-    ("MSG_FASTOPEN", 0x2000_0000),
-    ("POLLIN", 1),
-    ("POLLPRI", 2),
-    ("POLLOUT", 4),
-    ("POLLERR", 8),
-    ("POLLHUP", 16),
-    ("POLLRDHUP", 0x2000),
-    ("EPOLLIN", 1),
-    ("EPOLLPRI", 2),
-    ("EPOLLOUT", 4),
-    ("EPOLLERR", 8),
-    ("EPOLLHUP", 16),
-    ("EPOLLRDHUP", 0x2000),
-    ("EPOLLEXCLUSIVE", 1 << 28),
-    ("EPOLLONESHOT", 1 << 30),
     ("EPOLLET", 1 << 31),
-    ("IP_PMTUDISC_DONT", 0),
-    ("IP_PMTUDISC_WANT", 1),
-    ("IP_PMTUDISC_DO", 2),
-    ("IP_PMTUDISC_PROBE", 3),
-    ("SOF_TIMESTAMPING_TX_HARDWARE", 1),
-    ("SOF_TIMESTAMPING_TX_SOFTWARE", 1 << 1),
-    ("SOF_TIMESTAMPING_RX_HARDWARE", 1 << 2),
-    ("SOF_TIMESTAMPING_RX_SOFTWARE", 1 << 3),
-    ("SOF_TIMESTAMPING_SOFTWARE", 1 << 4),
-    ("SOF_TIMESTAMPING_OPT_ID", 1 << 7),
-    ("SOF_TIMESTAMPING_TX_SCHED", 1 << 8),
-    ("SOF_TIMESTAMPING_TX_ACK", 1 << 9),
-    ("SOF_TIMESTAMPING_OPT_CMSG", 1 << 10),
-    ("SOF_TIMESTAMPING_OPT_TSONLY", 1 << 11),
-    ("SOF_TIMESTAMPING_OPT_STATS", 1 << 12),
-    ("SOF_TIMESTAMPING_OPT_ID_TCP", 1 << 16),
-    ("SO_EE_ORIGIN_TIMESTAMPING", 4),
     ("SO_EE_ORIGIN_ZEROCOPY", 5),
     ("SO_EE_CODE_ZEROCOPY_COPIED", 1),
     ("SCM_TSTAMP_SND", 0),
     ("SCM_TSTAMP_SCHED", 1),
     ("SCM_TSTAMP_ACK", 2),
-    ("ENOMSG", 42),
     ("TCP_CA_Open", 0),
     ("TCP_CA_Disorder", 1),
     ("TCP_CA_CWR", 2),
@@ -91,7 +55,8 @@ const CONSTANTS: &[(&str, i64)] = &[
 
 /// The constant of this name.
 pub(crate) fn constant(name: &str) -> Option<i64> {
-    CONSTANTS.iter().find(|one| one.0 == name).map(|one| one.1)
+    let mut all = OF_LIBC.iter().chain(CONSTANTS);
+    all.find(|one| one.0 == name).map(|one| one.1)
 }
 
 /// A number, or constants joined by `|`, also as the only member of a list.

@@ -38,15 +38,6 @@ fn checksum(parts: &[&[u8]]) -> u16 {
     !(sum as u16)
 }
 
-fn codepoint(ecn: Ecn) -> u8 {
-    match ecn {
-        Ecn::NotEct => 0,
-        Ecn::Ect1 => 1,
-        Ecn::Ect0 => 2,
-        Ecn::Ce => 3,
-    }
-}
-
 fn ip_header(protocol: u8, ecn: u8, payload: usize, (from, to): (Ipv4Addr, Ipv4Addr)) -> Vec<u8> {
     let mut header = vec![0x45, ecn];
     header.extend_from_slice(&((IP + payload) as u16).to_be_bytes());
@@ -113,7 +104,7 @@ pub(crate) fn segment(packet: &Packet, numbers: &mut Numbers) -> Result<Vec<u8>,
     pseudo.extend_from_slice(&(length as u16).to_be_bytes());
     let sum = checksum(&[&pseudo, &tcp]);
     tcp[16..18].copy_from_slice(&sum.to_be_bytes());
-    let ecn = packet.ecn.map_or(0, codepoint);
+    let ecn = packet.ecn.map_or(0, Ecn::bits);
     let mut whole = ip_header(PROTOCOL_TCP, ecn, length, (REMOTE, LOCAL));
     whole.extend_from_slice(&tcp);
     Ok(whole)
@@ -217,7 +208,7 @@ impl Segment {
             bits: bits & 0x1ff,
             window: be16(tcp, 14)?,
             urgent: be16(tcp, 18)?,
-            ecn: [Ecn::NotEct, Ecn::Ect1, Ecn::Ect0, Ecn::Ce][usize::from(packet[1] & 3)],
+            ecn: Ecn::from_bits(packet[1]),
             len: tcp.len().checked_sub(data)? as u32,
             options: read_options(tcp.get(TCP..data)?)?,
         })

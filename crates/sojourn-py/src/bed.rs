@@ -3,7 +3,7 @@
 use crate::error::{param, whole};
 use crate::run::{self, Parts, parts};
 use pyo3::prelude::*;
-use sojourn_bed::{Measured, QdiscPlan};
+use sojourn_bed::Measured;
 use sojourn_qdisc::{KernelOptions, kernel_options};
 use sojourn_sim::{Backend, Record, bed};
 use sojourn_units::Rate;
@@ -24,7 +24,7 @@ pub(crate) fn load_plan(scenario_json: &str, backend: &str) -> PyResult<String> 
 pub(crate) fn kernel_qdisc(text: &str, rate_bps: &Bound<'_, PyAny>) -> PyResult<String> {
     let rate = Rate::from_bps(whole(rate_bps, "rate_bps", 1, 1_000_000_000_000)?);
     let options = kernel_options(text, Some(rate)).map_err(param)?;
-    serde_json::to_string(&bed::qdisc_plan(options)).map_err(param)
+    serde_json::to_string(&options).map_err(param)
 }
 
 /// The options of a discipline, told as ``kernel_qdisc`` or a plan tells them, for a netlink request: what
@@ -48,8 +48,7 @@ pub(crate) fn netlink_below(qdisc_json: &str, index: u32, major: u16) -> PyResul
 }
 
 fn options_of(qdisc_json: &str) -> PyResult<KernelOptions> {
-    let plan: QdiscPlan = serde_json::from_str(qdisc_json).map_err(param)?;
-    Ok(bed::kernel_options_of(plan))
+    serde_json::from_str(qdisc_json).map_err(param)
 }
 
 /// The record of a scenario that a bed of the linux or the live back end ran, as JSON.

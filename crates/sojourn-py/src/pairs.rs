@@ -64,8 +64,7 @@ fn settings(
             .map_err(|_| format!("host is {text:?}, but must be an IP address"))
     };
     let named = |name: &str| {
-        let found = Protocol::ALL.into_iter().find(|p| p.name() == name);
-        found.ok_or_else(|| format!("protocol is {name:?}, but must be tcp, udp or icmp"))
+        Protocol::from_name(name).ok_or_else(|| format!("protocol is {name:?}, but must be tcp, udp or icmp"))
     };
     for (field, ns) in [("horizon", horizon_ns), ("gap", gap_ns)] {
         if !(1..=LONGEST_NS).contains(&ns) {

@@ -394,7 +394,7 @@ fn codepoint(ecn: &Bound<'_, PyAny>) -> PyResult<Ecn> {
     if let Ok(capable) = ecn.extract::<bool>() {
         return Ok(if capable { Ecn::Ect0 } else { Ecn::NotEct });
     }
-    let name = ecn.extract::<String>().ok().and_then(|name| name.parse().ok());
+    let name = ecn.extract::<String>().ok().and_then(|name| Ecn::from_name(&name));
     name.ok_or_else(|| {
         let rule = "True, False, \"not-ect\", \"ect0\", \"ect1\" or \"ce\"";
         param(format!("ecn is {ecn:?}, but must be {rule}"))
@@ -422,19 +422,9 @@ pub(crate) fn expand_qdisc(text: &str, rate_bps: &Bound<'_, PyAny>) -> PyResult<
 
 /// Every kind with its parameters, as JSON.
 #[pyfunction]
-pub(crate) fn list_qdiscs() -> String {
-    let all: Vec<serde_json::Value> = kinds()
-        .into_iter()
-        .map(|kind| {
-            let parameters: Vec<serde_json::Value> = kind
-                .parameters
-                .into_iter()
-                .map(|p| serde_json::json!({"name": p.name, "default": p.default, "unit": p.unit, "help": p.help}))
-                .collect();
-            serde_json::json!({"kind": kind.kind, "summary": kind.summary, "parameters": parameters, "source": kind.source})
-        })
-        .collect();
-    serde_json::Value::from(all).to_string()
+pub(crate) fn list_qdiscs() -> PyResult<String> {
+    // By way of a value, whose keys are in order.
+    serde_json::to_value(kinds()).map_err(param).map(|all| all.to_string())
 }
 
 /// Every preset with what it expands to at 1, 10 and 100 Mbit/s, as JSON.

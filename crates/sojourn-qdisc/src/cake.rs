@@ -30,7 +30,7 @@ mod stats;
 mod tests;
 mod tins;
 
-pub(crate) use descriptor::CakeSpec;
+pub(crate) use descriptor::{CakeSpec, TABLE};
 pub use params::{CakeAckFilter, CakeFlowMode, CakeLinkLayer, CakeParams, CakeTins};
 
 use crate::fifo::MTU;

@@ -18,33 +18,35 @@ pub use qdisc::Codel;
 use crate::fifo::MTU;
 use crate::param::{in_range, positive_time};
 use crate::{DropReason, DropSink, Dropped, Packet, ParamError, Queued, Selector};
-use sojourn_units::{Bytes, Duration, Time};
+use sojourn_units::{Bytes, Duration, Time, words};
 
-/// Whose reading of the algorithm.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum CodelVariant {
-    /// The current Linux kernel: the first drop comes strictly later than one interval after the queue rose above
-    /// target; 1/sqrt(count) is a 16-bit reciprocal improved by one Newton step per change of count; no drop while
-    /// the backlog is at most one MTU; a queue found empty keeps its "above since".
-    ///
-    /// Deviation: time is counted in nanoseconds, the kernel's in units of 1024 ns ([`CodelVariant::LinuxTicks`]).
-    #[default]
-    Linux,
-    /// As `Linux`, with the kernel's clock: times, target, interval and the distances of drops are whole units of
-    /// 1024 ns, rounded down. So 5 ms are 4882 units, 4.999 ms. Source: Linux `codel.h`, `CODEL_SHIFT`.
-    LinuxTicks,
-    /// Linux 3.14: as now, but the backlog is tested against the largest packet seen so far, at least 256 bytes.
-    Linux314,
-    /// RFC 8289 section 5 to the letter: at-or-later, the exact square root, an empty queue is below target.
-    Rfc8289,
-    /// ns-2's `CoDelQueue` (`queue/codel.cc` of 2012; seed 001): as the RFC, but resuming with `count - 1` if count >
-    /// 1; the bytes left in the queue are tested against the largest packet seen so far, at least 256 bytes; and
-    /// before the first packet nothing counts as below target, so that it is dropped if it is late itself (it
-    /// never is where the link takes it at once).
-    ///
-    /// Deviation: the default limit is Linux's 1000 packets (ns-2: 50, set by each script); `ecn` and `ce_threshold`
-    /// are taken, which ns-2 does not have; time is counted in nanoseconds, ns-2's in seconds in floating point.
-    Ns2,
+words! {
+    /// Whose reading of the algorithm.
+    #[derive(Default)]
+    pub enum CodelVariant {
+        /// The current Linux kernel: the first drop comes strictly later than one interval after the queue rose above
+        /// target; 1/sqrt(count) is a 16-bit reciprocal improved by one Newton step per change of count; no drop while
+        /// the backlog is at most one MTU; a queue found empty keeps its "above since".
+        ///
+        /// Deviation: time is counted in nanoseconds, the kernel's in units of 1024 ns ([`CodelVariant::LinuxTicks`]).
+        #[default]
+        Linux = "linux",
+        /// As `Linux`, with the kernel's clock: times, target, interval and the distances of drops are whole units of
+        /// 1024 ns, rounded down. So 5 ms are 4882 units, 4.999 ms. Source: Linux `codel.h`, `CODEL_SHIFT`.
+        LinuxTicks = "linux-ticks",
+        /// Linux 3.14: as now, but the backlog is tested against the largest packet seen so far, at least 256 bytes.
+        Linux314 = "linux-3.14",
+        /// RFC 8289 section 5 to the letter: at-or-later, the exact square root, an empty queue is below target.
+        Rfc8289 = "rfc8289",
+        /// ns-2's `CoDelQueue` (`queue/codel.cc` of 2012; seed 001): as the RFC, but resuming with `count - 1` if count >
+        /// 1; the bytes left in the queue are tested against the largest packet seen so far, at least 256 bytes; and
+        /// before the first packet nothing counts as below target, so that it is dropped if it is late itself (it
+        /// never is where the link takes it at once).
+        ///
+        /// Deviation: the default limit is Linux's 1000 packets (ns-2: 50, set by each script); `ecn` and `ce_threshold`
+        /// are taken, which ns-2 does not have; time is counted in nanoseconds, ns-2's in seconds in floating point.
+        Ns2 = "ns2",
+    }
 }
 
 impl CodelVariant {

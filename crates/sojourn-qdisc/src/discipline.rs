@@ -1,8 +1,8 @@
 //! A discipline of any back end, and how a kernel is told to use it.
 
+use crate::cake;
 use crate::descriptor::Descriptor;
 use crate::footprint::Footprint;
-use crate::kinds;
 use crate::presets::{self, PresetInfo};
 use crate::requests::KernelOptions;
 use crate::spec::statements::{root, split, translated};
@@ -47,8 +47,8 @@ impl Discipline {
         {
             return preset.discipline_at(rate);
         }
-        match (QdiscSpec::parse(text, rate), kinds::more_in_kernels(kind)) {
-            (Err(refusal @ SpecError::WordOfKernel { .. }), Some(table)) => {
+        match QdiscSpec::parse(text, rate) {
+            Err(refusal @ SpecError::WordOfKernel { .. }) => {
                 if let Some(statement) = split(text).get(1) {
                     let word = statement.trim().to_owned();
                     return Err(SpecError::Expected {
@@ -56,13 +56,13 @@ impl Discipline {
                         expected: "nothing".to_owned(),
                     });
                 }
-                let mut only = KernelOnly::parse(table, words)?;
-                if let Some(words) = place.framed(table.about.kind, &only.to_string(), words)? {
-                    only = KernelOnly::parse(table, &words.split(' ').collect::<Vec<_>>())?;
+                let mut only = KernelOnly::parse(&cake::TABLE, words)?;
+                if let Some(words) = place.framed(only.about().kind, &only.to_string(), words)? {
+                    only = KernelOnly::parse(&cake::TABLE, &words.split(' ').collect::<Vec<_>>())?;
                 }
                 Ok(Self::KernelOnly(only, refusal))
             }
-            (parsed, _) => parsed.map(Self::Modelled),
+            parsed => parsed.map(Self::Modelled),
         }
     }
 

@@ -13,7 +13,7 @@ use crate::ledger::Ledger;
 use crate::param::in_range;
 use crate::{Admission, Backlog, Departure, DropReason, DropSink, Packet, ParamError, Qdisc, QdiscStats, Queued};
 use ring::Places;
-use sojourn_units::{Bytes, Time};
+use sojourn_units::{Bytes, Time, words};
 use std::collections::VecDeque;
 
 /// Linux's default transmit queue length of an Ethernet device, the limit of `pfifo` and of a band of `pfifo_fast`.
@@ -85,11 +85,7 @@ impl<P: Packet> Qdisc<P> for Fifo<P> {
             return self.ledger.refuse(packet, DropReason::QueueLimit, drops);
         }
         self.ledger.enter(size);
-        self.ring.push_back(Queued {
-            packet,
-            since: now,
-            size,
-        });
+        self.ring.push_back(Queued::new(packet, now));
         Admission::Queued
     }
 
@@ -135,16 +131,18 @@ impl<P: Packet> Qdisc<P> for Fifo<P> {
     }
 }
 
-/// What the limit of [`PfifoFast`] applies to.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum PfifoFastVariant {
-    /// Current Linux (since 4.16): each band has a ring of `limit` places. Of a ring of 32 places or more those that
-    /// packets have left can be taken again when 16 of them have, or the last of the ring, and not before: a band
-    /// that overflows takes arrivals 16 at a time.
-    #[default]
-    Linux,
-    /// Linux 3.14: the three bands together hold `limit` packets.
-    Linux314,
+words! {
+    /// What the limit of [`PfifoFast`] applies to.
+    #[derive(Default)]
+    pub enum PfifoFastVariant {
+        /// Current Linux (since 4.16): each band has a ring of `limit` places. Of a ring of 32 places or more those that
+        /// packets have left can be taken again when 16 of them have, or the last of the ring, and not before: a band
+        /// that overflows takes arrivals 16 at a time.
+        #[default]
+        Linux = "linux",
+        /// Linux 3.14: the three bands together hold `limit` packets.
+        Linux314 = "linux-3.14",
+    }
 }
 
 /// Parameters of [`PfifoFast`].

@@ -17,29 +17,20 @@ use crate::ledger::{Ahead, Ledger, dequeue_through_ahead};
 use crate::param::in_range;
 use crate::slab::{List, Slab, memory_of};
 use crate::{Admission, Backlog, Departure, DropReason, DropSink, Packet, ParamError, Qdisc, QdiscStats, Queued};
-use sojourn_units::{Bytes, Time};
+use sojourn_units::{Bytes, Time, words};
 
-/// Whose reading of the discipline.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum FqCodelVariant {
-    /// The current Linux kernel: on overflow up to `drop_batch` packets go from the head of the fattest queue, at
-    /// most half of its bytes, and its `CoDel` count grows by as many; there is a memory limit.
-    #[default]
-    Linux,
-    /// Linux 3.14: on overflow one packet goes from the head of the fattest queue; no memory limit; `CoDel` of 3.14.
-    Linux314,
-    /// ns-2's sfqCoDel (seed 001, Figures 3 to 6), which is another discipline: see [`SfqCodel`].
-    Ns2,
-}
-
-impl FqCodelVariant {
-    /// As the grammar spells it.
-    pub(crate) const fn name(self) -> &'static str {
-        match self {
-            Self::Linux => "linux",
-            Self::Linux314 => "linux-3.14",
-            Self::Ns2 => "ns2",
-        }
+words! {
+    /// Whose reading of the discipline.
+    #[derive(Default)]
+    pub enum FqCodelVariant {
+        /// The current Linux kernel: on overflow up to `drop_batch` packets go from the head of the fattest queue, at
+        /// most half of its bytes, and its `CoDel` count grows by as many; there is a memory limit.
+        #[default]
+        Linux = "linux",
+        /// Linux 3.14: on overflow one packet goes from the head of the fattest queue; no memory limit; `CoDel` of 3.14.
+        Linux314 = "linux-3.14",
+        /// ns-2's sfqCoDel (seed 001, Figures 3 to 6), which is another discipline: see [`SfqCodel`].
+        Ns2 = "ns2",
     }
 }
 

@@ -5,9 +5,7 @@ use crate::descriptor::Descriptor;
 use crate::footprint::Footprint;
 use crate::grammar::catalogue::{KindInfo, describe};
 use crate::grammar::error::SpecError;
-use crate::grammar::kernel_words::KernelTable;
 use crate::grammar::model::{Either, Model, Plain};
-use crate::grammar::reading::{parse_words, show_words};
 use crate::netlink::Named;
 use crate::own::{self, Own, Registered};
 use crate::{
@@ -100,10 +98,10 @@ macro_rules! disciplines {
             /// Reads the words after the kind's name; `None` for the name of none.
             pub(crate) fn parse(kind: &str, words: &[&str]) -> Option<Result<Self, SpecError>> {
                 $(if kind == <$Params as Model>::ABOUT.kind {
-                    return Some(parse_words::<$Params>(words).map(Self::$Kind));
+                    return Some(<$Params as Model>::parse(words).map(Self::$Kind));
                 })+
                 $(if kind == <$Words as Model>::ABOUT.kind {
-                    let parsed = parse_words::<$Words>(words);
+                    let parsed = <$Words as Model>::parse(words);
                     return Some(parsed.map(|own| {
                         let classes = Classes::bands(<$Words as Model>::ABOUT.kind, own.bands());
                         Self::$Over(own, classes)
@@ -123,8 +121,8 @@ macro_rules! disciplines {
             /// The canonical text without what is said of classes.
             pub(crate) fn show(&self) -> String {
                 match self {
-                    $(Self::$Kind(own) => show_words(own),)+
-                    $(Self::$Over(own, _) => show_words(own),)+
+                    $(Self::$Kind(own) => own.show(),)+
+                    $(Self::$Over(own, _) => own.show(),)+
                     Self::Own(own) => own.show(),
                 }
             }
@@ -224,12 +222,6 @@ macro_rules! disciplines {
         pub fn kinds() -> Vec<KindInfo> {
             vec![$(describe::<$Listed>()),+]
         }
-
-        /// The tables of kinds of which kernels have more words.
-        const KERNEL_TABLES: &[Option<&KernelTable>] = &[$(match &<$Params as Model>::TABLED {
-            Some(tabled) => Some(tabled.table),
-            None => None,
-        }),+];
 
         const KINDS: &[Descriptor] = &[$(<$Listed as Model>::ABOUT),+];
 
@@ -428,15 +420,6 @@ impl<P, A: Into<Self>, B: Into<Self>> From<Either<A, B>> for AnyQdisc<P> {
             Either::Other(q) => q.into(),
         }
     }
-}
-
-/// The table of a kind of which kernels have more words.
-pub(crate) fn more_in_kernels(kind: &str) -> Option<&'static KernelTable> {
-    KERNEL_TABLES
-        .iter()
-        .flatten()
-        .find(|table| table.about.kind == kind)
-        .copied()
 }
 
 /// Every kind.

@@ -53,6 +53,7 @@ mod testing;
 
 pub use ack::AckFacts;
 pub use cake::{Cake, CakeAckFilter, CakeFlowMode, CakeLinkLayer, CakeParams, CakeTins};
+pub use classful::names::{CODE_POINT_RULE, named_code_point};
 pub use codel::{Codel, CodelParams, CodelState, CodelStats, CodelVariant, codel_dequeue};
 pub use descriptor::{Counters, Descriptor, DropCounters};
 pub use discipline::{Discipline, kernel_options};

@@ -4,10 +4,12 @@
 //! of bytes.
 
 use crate::ParamError;
+use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
 /// What an option of a kernel's discipline is set to.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(untagged)]
 pub enum OptionValue {
     /// A count, or a value in the unit that the option's name ends with.
     Number(i64),
@@ -24,7 +26,8 @@ pub(crate) type Options = BTreeMap<String, OptionValue>;
 pub(crate) type Named = (String, OptionValue);
 
 /// What is added below a discipline.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Added {
     /// A discipline of a class.
     Qdisc,
@@ -38,7 +41,7 @@ pub enum Added {
 ///
 /// Disciplines are numbered from 0, which is the first of all. A handle is such a number and the number of a class, or
 /// 0 for the discipline itself.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct KernelBelow {
     /// What it is.
     pub adds: Added,
@@ -186,9 +189,7 @@ impl Form {
             bytes
         })
     }
-}
 
-impl Form {
     /// The numbers of a list, if they are as many as it takes.
     fn list(self, text: &str) -> Option<Vec<u8>> {
         let numbers: Vec<u32> = text.split(' ').map(|n| n.parse().ok()).collect::<Option<_>>()?;

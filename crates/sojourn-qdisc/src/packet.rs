@@ -1,7 +1,7 @@
 //! What goes in, what comes out, and what is dropped on the way.
 
 use crate::AckFacts;
-use sojourn_units::{Bytes, Duration, Ecn, Rate, Time};
+use sojourn_units::{Bytes, Duration, Ecn, Rate, Time, words};
 use std::fmt::Debug;
 
 /// What a discipline needs to know of a packet.
@@ -213,32 +213,24 @@ pub struct Dropped<P> {
     pub sojourn: Duration,
 }
 
-/// Why a packet was dropped.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-#[non_exhaustive]
-pub enum DropReason {
-    /// The queue was at its limit of packets or bytes.
-    QueueLimit,
-    /// The queue was at its limit of memory.
-    MemoryLimit,
-    /// The algorithm signalled congestion.
-    Congestion,
-    /// A frame was sent as often as a Wi-Fi sender may, and no acknowledgement came.
-    RetryLimit,
-    /// A frame came when its Wi-Fi receiver had given up waiting for it.
-    ReorderTimeout,
+words! {
+    /// Why a packet was dropped.
+    #[non_exhaustive]
+    pub enum DropReason {
+        /// The queue was at its limit of packets or bytes.
+        QueueLimit = "queue_limit",
+        /// The queue was at its limit of memory.
+        MemoryLimit = "memory_limit",
+        /// The algorithm signalled congestion.
+        Congestion = "congestion",
+        /// A frame was sent as often as a Wi-Fi sender may, and no acknowledgement came.
+        RetryLimit = "retry_limit",
+        /// A frame came when its Wi-Fi receiver had given up waiting for it.
+        ReorderTimeout = "reorder_timeout",
+    }
 }
 
 impl DropReason {
-    /// Every reason, in the order of [`DropReason::index`].
-    pub const ALL: [Self; 5] = [
-        Self::QueueLimit,
-        Self::MemoryLimit,
-        Self::Congestion,
-        Self::RetryLimit,
-        Self::ReorderTimeout,
-    ];
-
     /// Those that a queue discipline can have: what the records of wired links list. The first of
     /// [`DropReason::ALL`].
     pub const OF_A_QDISC: [Self; 3] = [Self::QueueLimit, Self::MemoryLimit, Self::Congestion];
@@ -246,25 +238,7 @@ impl DropReason {
     /// Position in [`DropReason::ALL`], for counters.
     #[must_use]
     pub const fn index(self) -> usize {
-        match self {
-            Self::QueueLimit => 0,
-            Self::MemoryLimit => 1,
-            Self::Congestion => 2,
-            Self::RetryLimit => 3,
-            Self::ReorderTimeout => 4,
-        }
-    }
-
-    /// The name in records: `queue_limit`, `memory_limit`, `congestion`, `retry_limit`, `reorder_timeout`.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::QueueLimit => "queue_limit",
-            Self::MemoryLimit => "memory_limit",
-            Self::Congestion => "congestion",
-            Self::RetryLimit => "retry_limit",
-            Self::ReorderTimeout => "reorder_timeout",
-        }
+        self as usize
     }
 }
 

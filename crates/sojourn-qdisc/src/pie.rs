@@ -22,25 +22,27 @@ use crate::{Admission, Backlog, Departure, DropReason, DropSink, Packet, ParamEr
 use linux::LinuxPie;
 use linux_3_14::OldPie;
 use rfc8033::RfcPie;
-use sojourn_units::{Bytes, Duration, Stream, Time};
+use sojourn_units::{Bytes, Duration, Stream, Time, words};
 use std::collections::VecDeque;
 use updates::FIRST_UPDATE;
 pub(crate) use updates::Updates;
 
-/// Whose reading of the algorithm.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum PieVariant {
-    /// The current Linux kernel: delay from time stamps (or, with `dq_rate_estimator`, from a departure rate),
-    /// seven levels of auto-tuning, accumulated probability, 250 ms rule, burst allowance of 150 ms.
-    #[default]
-    Linux,
-    /// Linux 3.14: delay from the departure rate, three levels, an independent coin per packet, burst allowance of
-    /// 100 ms.
-    Linux314,
-    /// RFC 8033 with time stamps: as Linux, but the burst allowance shrinks at each update, the safeguard looks at
-    /// the delay of the update before, decay is 2 %, there is no 250 ms rule, and the first update comes after
-    /// one `tupdate`.
-    Rfc8033,
+words! {
+    /// Whose reading of the algorithm.
+    #[derive(Default)]
+    pub enum PieVariant {
+        /// The current Linux kernel: delay from time stamps (or, with `dq_rate_estimator`, from a departure rate),
+        /// seven levels of auto-tuning, accumulated probability, 250 ms rule, burst allowance of 150 ms.
+        #[default]
+        Linux = "linux",
+        /// Linux 3.14: delay from the departure rate, three levels, an independent coin per packet, burst allowance of
+        /// 100 ms.
+        Linux314 = "linux-3.14",
+        /// RFC 8033 with time stamps: as Linux, but the burst allowance shrinks at each update, the safeguard looks at
+        /// the delay of the update before, decay is 2 %, there is no 250 ms rule, and the first update comes after
+        /// one `tupdate`.
+        Rfc8033 = "rfc8033",
+    }
 }
 
 /// Parameters of [`Pie`].
@@ -286,14 +288,7 @@ impl<P: Packet> Qdisc<P> for Pie<P> {
         self.max_queue = self.max_queue.max(packets);
         self.ledger.stats.marks += u64::from(marked);
         self.ledger.enter(size);
-        self.ring.push_back((
-            Queued {
-                packet,
-                since: now,
-                size,
-            },
-            marked,
-        ));
+        self.ring.push_back((Queued::new(packet, now), marked));
         Admission::Queued
     }
 

@@ -234,14 +234,7 @@ impl<P: Packet> Qdisc<P> for Red<P> {
             return self.ledger.refuse(packet, DropReason::QueueLimit, drops);
         }
         self.ledger.enter(size);
-        self.ring.push_back((
-            Queued {
-                packet,
-                since: now,
-                size,
-            },
-            marked,
-        ));
+        self.ring.push_back((Queued::new(packet, now), marked));
         Admission::Queued
     }
 

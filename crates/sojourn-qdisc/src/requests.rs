@@ -6,6 +6,7 @@
 use crate::ParamError;
 use crate::kinds;
 use crate::netlink::{Added, KernelBelow, Layout, NESTED, NetlinkOptions, OptionValue, Options, number, push};
+use serde::{Deserialize, Serialize};
 
 /// `RTM_NEWQDISC`, `RTM_NEWTCLASS`, `RTM_NEWTFILTER`.
 const NEW_QDISC: u16 = 36;
@@ -27,7 +28,7 @@ const U32_TERMINAL: u8 = 1;
 const FIRST_MAJOR: u16 = 0x100;
 
 /// What a netlink encoder needs to create a discipline.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct KernelOptions {
     /// The kind's name.
     pub kind: String,
@@ -36,6 +37,7 @@ pub struct KernelOptions {
     /// `cake`, those that were given.
     pub options: Options,
     /// Its classes, their disciplines and filters, in the order in which a kernel is told of them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub below: Vec<KernelBelow>,
 }
 
@@ -45,13 +47,17 @@ impl KernelOptions {
     /// # Errors
     /// [`ParamError`] for a kind or an option that is not known here.
     pub fn encode(&self) -> Result<NetlinkOptions, ParamError> {
-        let about = kinds::descriptor(&self.kind).ok_or_else(|| ParamError {
-            field: "kind".to_owned(),
-            value: format!("{:?}", self.kind),
-            rule: "a queue discipline".to_owned(),
-        })?;
-        about.layout.encode(&self.kind, &self.options)
+        encode(&self.kind, &self.options)
     }
+}
+
+fn encode(kind: &str, options: &Options) -> Result<NetlinkOptions, ParamError> {
+    let about = kinds::descriptor(kind).ok_or_else(|| ParamError {
+        field: "kind".to_owned(),
+        value: format!("{kind:?}"),
+        rule: "a queue discipline".to_owned(),
+    })?;
+    about.layout.encode(kind, options)
 }
 
 /// A netlink message, and what it is for.
@@ -85,14 +91,14 @@ impl KernelBelow {
             u32::from(major) << 16 | u32::from(minor)
         };
         let (own, parent) = (handle(self.id), handle(self.parent));
-        let (kind, handle, info, options) = match self.adds {
-            Added::Qdisc => (NEW_QDISC, own, 0, self.discipline()?),
-            Added::Class => (NEW_CLASS, own, 0, Some((OPTIONS | NESTED, self.class()?))),
+        let (what, kind, handle, info, options) = match self.adds {
+            Added::Qdisc => ("discipline", NEW_QDISC, own, 0, self.discipline()?),
+            Added::Class => ("class", NEW_CLASS, own, 0, Some((OPTIONS | NESTED, self.class()?))),
             Added::Filter => {
                 let (protocol, options) = self.filter(own);
                 let priority = number(&self.options, "priority") as u32;
                 let info = priority << 16 | u32::from(protocol.to_be());
-                (NEW_FILTER, 0, info, Some((OPTIONS | NESTED, options)))
+                ("filter for", NEW_FILTER, 0, info, Some((OPTIONS | NESTED, options)))
             }
         };
         // struct nlmsghdr, whose length follows; struct tcmsg.
@@ -110,23 +116,13 @@ impl KernelBelow {
         }
         let length = (message.len() as u32).to_ne_bytes();
         message[..4].copy_from_slice(&length);
-        let what = match self.adds {
-            Added::Qdisc => "discipline",
-            Added::Class => "class",
-            Added::Filter => "filter for",
-        };
         let says = format!("add {what} {} {:x}:{:x}", self.kind, own >> 16, own & 0xffff);
         Ok(KernelMessage { says, message })
     }
 
     /// `TCA_OPTIONS` of a discipline.
     fn discipline(&self) -> Result<Option<(u16, Vec<u8>)>, ParamError> {
-        let encoded = KernelOptions {
-            kind: self.kind.clone(),
-            options: self.options.clone(),
-            below: Vec::new(),
-        }
-        .encode()?;
+        let encoded = encode(&self.kind, &self.options)?;
         let kind = if encoded.nested { OPTIONS | NESTED } else { OPTIONS };
         Ok(encoded.payload.map(|payload| (kind, payload)))
     }

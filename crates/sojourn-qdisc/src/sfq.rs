@@ -17,21 +17,23 @@ use crate::param::in_range;
 use crate::slab::{List, NIL, Slab};
 use crate::{Admission, Backlog, Departure, DropReason, DropSink, Packet, ParamError, Qdisc, QdiscStats, Queued};
 use depths::Depths;
-use sojourn_units::{Bytes, Duration, Stream, Time};
+use sojourn_units::{Bytes, Duration, Stream, Time, words};
 
 /// The most packets a queue can hold, in Linux by the width of an index.
 pub const SFQ_MAX_DEPTH: u32 = 127;
 /// Linux's `SFQ_MAX_FLOWS`.
 const MAX_FLOWS: u64 = 65_408;
-/// Whose reading of the discipline.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum SfqVariant {
-    /// Older kernels, that of the papers among them: allotments are counted in units of 8 bytes, of which a packet
-    /// takes whole ones (`SFQ_ALLOT_SIZE`).
-    #[default]
-    Linux,
-    /// Linux 7.3, and the stable release 6.1.192: allotments are counted in bytes.
-    Linux73,
+words! {
+    /// Whose reading of the discipline.
+    #[derive(Default)]
+    pub enum SfqVariant {
+        /// Older kernels, that of the papers among them: allotments are counted in units of 8 bytes, of which a packet
+        /// takes whole ones (`SFQ_ALLOT_SIZE`).
+        #[default]
+        Linux = "linux",
+        /// Linux 7.3, and the stable release 6.1.192: allotments are counted in bytes.
+        Linux73 = "linux-7.3",
+    }
 }
 
 impl SfqVariant {

@@ -4,6 +4,7 @@ use crate::{ScenarioError, WifiScenario, fail};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::{self, Visitor};
 use serde::{Deserialize, Deserializer, Serialize};
+use sojourn_qdisc::{CODE_POINT_RULE, named_code_point};
 use std::borrow::Cow;
 use std::fmt;
 
@@ -13,29 +14,27 @@ use std::fmt;
 #[serde(transparent)]
 pub struct Dscp(pub u8);
 
-const DSCP_RULE: &str = "0 to 63, or a name: CS0 to CS7, AF11 to AF43, EF, VA or LE";
-
 struct DscpVisitor;
 
 impl Visitor<'_> for DscpVisitor {
     type Value = Dscp;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(DSCP_RULE)
+        f.write_str(CODE_POINT_RULE)
     }
 
     fn visit_u64<E: de::Error>(self, number: u64) -> Result<Dscp, E> {
         let found = u8::try_from(number).ok().filter(|&number| number < 64);
         found
             .map(Dscp)
-            .ok_or_else(|| E::custom(format!("is {number}, but must be {DSCP_RULE}")))
+            .ok_or_else(|| E::custom(format!("is {number}, but must be {CODE_POINT_RULE}")))
     }
 
     fn visit_str<E: de::Error>(self, name: &str) -> Result<Dscp, E> {
-        let found = named_dscp(&name.to_ascii_uppercase());
+        let found = named_code_point(name);
         found
             .map(Dscp)
-            .ok_or_else(|| E::custom(format!("is {name:?}, but must be {DSCP_RULE}")))
+            .ok_or_else(|| E::custom(format!("is {name:?}, but must be {CODE_POINT_RULE}")))
     }
 }
 
@@ -144,50 +143,5 @@ impl IdentityKeysMut<'_> {
             self.dscp.take_if(|Dscp(number)| *number == 0);
         }
         self.server.take_if(|number| *number == 1);
-    }
-}
-
-fn named_dscp(name: &str) -> Option<u8> {
-    match name {
-        "EF" => return Some(46),
-        "VA" => return Some(44),
-        "LE" => return Some(1),
-        _ => {}
-    }
-    let digit = |text: &str, least: u8, most: u8| {
-        let n = text.parse::<u8>().ok()?;
-        (text.len() == 1 && (least..=most).contains(&n)).then_some(n)
-    };
-    if let Some(class) = name.strip_prefix("CS") {
-        return Some(8 * digit(class, 0, 7)?);
-    }
-    let (class, precedence) = name.strip_prefix("AF")?.split_at_checked(1)?;
-    Some(8 * digit(class, 1, 4)? + 2 * digit(precedence, 1, 3)?)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn code_points_have_the_values_of_their_rfcs() {
-        for (name, value) in [
-            ("CS0", Some(0)),
-            ("CS7", Some(56)),
-            ("AF11", Some(10)),
-            ("AF43", Some(38)),
-            ("EF", Some(46)),
-            ("VA", Some(44)),
-            ("LE", Some(1)),
-            ("CS8", None),
-            ("CS", None),
-            ("CS+1", None),
-            ("AF14", None),
-            ("AF51", None),
-            ("AF1", None),
-            ("BE", None),
-        ] {
-            assert_eq!(named_dscp(name), value, "{name}");
-        }
     }
 }

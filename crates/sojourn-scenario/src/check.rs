@@ -101,10 +101,8 @@ impl Scenario {
         let qdisc = qdisc.map_err(|e| ScenarioError::because(format!("{field}: {e}")))?;
         let qdisc = backend::discipline(&field, qdisc, backend)?;
         let burst = self.bottleneck(direction).burst;
-        match direction {
-            Direction::Up => (self.qdisc_up, self.burst_up) = (qdisc, Some(burst)),
-            Direction::Down => (self.qdisc_down, self.burst_down) = (qdisc, Some(burst)),
-        }
+        *direction.of(&mut self.burst_up, &mut self.burst_down) = Some(burst);
+        *direction.of(&mut self.qdisc_up, &mut self.qdisc_down) = qdisc;
         let side = self.bottleneck(direction);
         side.check(|key| format!("{key}_{name}"), self.largest_frame())
     }
@@ -136,7 +134,7 @@ impl Scenario {
             let valid = wifi.cell.validate();
             valid.map_err(|error| ScenarioError::because(error.to_string()))?;
             if backend == Backend::Linux {
-                wifi_kernel::check(&wifi.cell)?;
+                wifi_kernel::check(wifi)?;
             }
             if self.tcp.mss > WIFI_MSS_MAX {
                 let rule = format!("at most {WIFI_MSS_MAX} with wifi, whose MSDUs have 2304 bytes at most");

@@ -1,7 +1,7 @@
 //! A queue flusher on the path: key `flusher`.
 
 use crate::context::Context;
-use crate::{Backend, ScenarioError, fail};
+use crate::{Backend, ScenarioError, fail, is_default};
 use schemars::JsonSchema;
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
@@ -101,11 +101,6 @@ pub struct FlusherScenario {
     /// Deviation: on the linux back end the daemon has it in any case.
     #[serde(skip_serializing_if = "is_default")]
     pub gate: Gate,
-}
-
-/// Not written, so that the text of scenarios is what it was before there was a choice.
-fn is_default<T: Default + PartialEq>(value: &T) -> bool {
-    *value == T::default()
 }
 
 impl Default for FlusherScenario {

@@ -8,6 +8,11 @@ use sojourn_units::Duration;
 /// The largest jitter of a kernel's path: netem counts half of it in 31 bits of nanoseconds.
 const NETEM_JITTER_MAX: Duration = Duration::from_secs(4);
 
+fn refuse(field: &str, value: impl std::fmt::Display, why: &str) -> Result<(), ScenarioError> {
+    let sentence = format!("{field} is {value}, but {why}: leave it out");
+    Err(ScenarioError::because(sentence))
+}
+
 /// Refuses what the simulator does not model.
 pub(crate) fn check_sim(s: &Scenario) -> Result<(), ScenarioError> {
     if s.tcp.save_metrics && !s.web.is_empty() {
@@ -20,10 +25,6 @@ pub(crate) fn check_sim(s: &Scenario) -> Result<(), ScenarioError> {
 /// Refuses what real hosts, and what is between them, cannot do.
 pub(crate) fn check_real(s: &Scenario, backend: Backend) -> Result<(), ScenarioError> {
     let name = backend.name();
-    let refuse = |field: &str, value: &dyn std::fmt::Display, why: &str| {
-        let sentence = format!("{field} is {value}, but {why}: leave it out");
-        Err(ScenarioError::because(sentence))
-    };
     if s.wifi.is_some() && backend == Backend::Live {
         return Err(ScenarioError::because(format!(
             "wifi is given, but the {name} back end has wires only: use sim or linux"
@@ -34,7 +35,7 @@ pub(crate) fn check_real(s: &Scenario, backend: Backend) -> Result<(), ScenarioE
             Backend::Live => "the live back end's queues drop what the disciplines drop",
             Backend::Sim | Backend::Linux => "the linux back end's queues drop what the kernel drops",
         };
-        return refuse("spare_acks", &true, why);
+        return refuse("spare_acks", true, why);
     }
     if !s.delay_tick.is_zero() {
         let why = match backend {
@@ -43,19 +44,19 @@ pub(crate) fn check_real(s: &Scenario, backend: Backend) -> Result<(), ScenarioE
                 "the linux back end's delay is the kernel's own, which lets a packet out when it is due"
             }
         };
-        return refuse("delay_tick", &s.delay_tick, why);
+        return refuse("delay_tick", s.delay_tick, why);
     }
     for direction in Direction::ALL {
         let every = s.bottleneck(direction).service_interval;
         if !every.is_zero() {
             let why = format!("the {name} back end's link serves all the time");
-            return refuse(&format!("service_interval_{}", direction.name()), &every, &why);
+            return refuse(&format!("service_interval_{}", direction.name()), every, &why);
         }
     }
     for (field, jitter) in [("jitter_up", s.jitter_up), ("jitter_down", s.jitter_down)] {
         if backend == Backend::Live && !jitter.is_zero() {
             let why = "the live back end's delay cannot vary and keep the order of packets";
-            return refuse(field, &jitter, why);
+            return refuse(field, jitter, why);
         }
         if backend == Backend::Linux && jitter > NETEM_JITTER_MAX {
             let rule = format!("at most {NETEM_JITTER_MAX} on the linux back end, as netem counts it");
@@ -65,7 +66,7 @@ pub(crate) fn check_real(s: &Scenario, backend: Backend) -> Result<(), ScenarioE
     check_tcp(s, backend)?;
     match s.edge_rate {
         Some(rate) if backend == Backend::Live => {
-            refuse("edge_rate", &rate, "the live back end has no links but the bottleneck")
+            refuse("edge_rate", rate, "the live back end has no links but the bottleneck")
         }
         _ => Ok(()),
     }
@@ -74,10 +75,6 @@ pub(crate) fn check_real(s: &Scenario, backend: Backend) -> Result<(), ScenarioE
 /// Refuses what the TCP of real hosts cannot be set to.
 fn check_tcp(s: &Scenario, backend: Backend) -> Result<(), ScenarioError> {
     let (tcp, name) = (&s.tcp, backend.name());
-    let refuse = |field: &str, value: &str, why: &str| {
-        let sentence = format!("{field} is {value}, but {why}: leave it out");
-        Err(ScenarioError::because(sentence))
-    };
     if tcp.variant != Variant::default() {
         let why = format!("the {name} back end runs the kernel's own TCP");
         return refuse("tcp.variant", tcp.variant.name(), &why);
@@ -105,16 +102,15 @@ fn check_tcp(s: &Scenario, backend: Backend) -> Result<(), ScenarioError> {
         );
     }
     if tcp.bbr2_ecn_max_rtt != LaterBbrParams::ECN_MAX_RTT {
-        let value = tcp.bbr2_ecn_max_rtt.to_string();
         let why = "Linux has no BBRv2, so only the simulator takes it";
-        return refuse("tcp.bbr2_ecn_max_rtt", &value, why);
+        return refuse("tcp.bbr2_ecn_max_rtt", tcp.bbr2_ecn_max_rtt, why);
     }
     if tcp.prague_fallback || tcp.prague_rtt != RttControl::default() {
         let why = "a kernel's Prague is set by its module's parameters, so only the simulator takes it";
         return if tcp.prague_fallback {
             refuse("tcp.prague_fallback", "true", why)
         } else {
-            refuse("tcp.prague_rtt", &format!("{:?}", tcp.prague_rtt.name()), why)
+            refuse("tcp.prague_rtt", format!("{:?}", tcp.prague_rtt.name()), why)
         };
     }
     if tcp.ecn == EcnMode::Accurate && backend == Backend::Live {

@@ -78,6 +78,16 @@ words! {
     }
 }
 
+impl Direction {
+    /// Of the two values for the directions that of this one.
+    pub(crate) fn of<T>(self, up: T, down: T) -> T {
+        match self {
+            Self::Up => up,
+            Self::Down => down,
+        }
+    }
+}
+
 /// Null stands for the default, as leaving a key out does.
 fn or_default<'de, D: Deserializer<'de>, T: Default + Deserialize<'de>>(deserializer: D) -> Result<T, D::Error> {
     Ok(Option::deserialize(deserializer)?.unwrap_or_default())

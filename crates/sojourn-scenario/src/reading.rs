@@ -194,23 +194,14 @@ fn check_objects(value: &Value) -> Result<(), ScenarioError> {
     if let Some(topology) = value.get("topology").filter(|topology| !topology.is_null()) {
         object("topology", topology)?;
         check_list("topology.links", topology.get("links"), LINKS_MAX)?;
-        let links = topology.get("links").and_then(Value::as_array).into_iter().flatten();
-        for (i, link) in links.enumerate() {
-            object(&format!("topology.links[{i}]"), link)?;
-        }
+        objects("topology.links", topology.get("links"))?;
     }
     if let Some(flusher) = value.get("flusher") {
         object("flusher", flusher)?;
         check_list("flusher.watch", flusher.get("watch"), FLOWS_MAX)?;
     }
     check_traffic(value)?;
-    for key in TRAFFIC {
-        let items = value.get(key).and_then(Value::as_array).into_iter().flatten();
-        for (i, item) in items.enumerate() {
-            object(&format!("{key}[{i}]"), item)?;
-        }
-    }
-    Ok(())
+    TRAFFIC.into_iter().try_for_each(|key| objects(key, value.get(key)))
 }
 
 /// Lists of traffic.
@@ -235,14 +226,8 @@ fn check_wifi(wifi: &Value) -> Result<(), ScenarioError> {
     object("wifi", wifi)?;
     check_list("wifi.stations", wifi.get("stations"), STATIONS_MAX)?;
     check_list("wifi.groups", wifi.get("groups"), GROUPS_MAX)?;
-    let stations = wifi.get("stations").and_then(Value::as_array).into_iter().flatten();
-    for (i, station) in stations.enumerate() {
-        object(&format!("wifi.stations[{i}]"), station)?;
-    }
-    let groups = wifi.get("groups").and_then(Value::as_array).into_iter().flatten();
-    for (i, group) in groups.enumerate() {
-        object(&format!("wifi.groups[{i}]"), group)?;
-    }
+    objects("wifi.stations", wifi.get("stations"))?;
+    objects("wifi.groups", wifi.get("groups"))?;
     let Some(edca) = wifi.get("edca") else { return Ok(()) };
     object("wifi.edca", edca)?;
     for (of, table) in edca.as_object().into_iter().flatten() {
@@ -252,6 +237,12 @@ fn check_wifi(wifi: &Value) -> Result<(), ScenarioError> {
         }
     }
     Ok(())
+}
+
+/// Checks that a list, if there is one, holds nothing but objects.
+fn objects(field: &str, list: Option<&Value>) -> Result<(), ScenarioError> {
+    let mut items = list.and_then(Value::as_array).into_iter().flatten().enumerate();
+    items.try_for_each(|(i, item)| object(&format!("{field}[{i}]"), item))
 }
 
 fn object(field: &str, value: &Value) -> Result<(), ScenarioError> {

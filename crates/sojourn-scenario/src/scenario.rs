@@ -1,6 +1,7 @@
 //! A scenario as a whole.
 
 use crate::path::{BottleneckScenario, EDGE_LIMIT, usual_burst};
+use crate::wifi_keys::Wifi;
 use crate::{
     Access, Direction, DownloadScenario, FlowScenario, FlusherScenario, IdentityKeys, Impairment, ProbeScenario,
     TopologyScenario, Traffic, Transport, UDP_FRAME, WebScenario, WifiScenario, is_default, or_default,
@@ -98,6 +99,7 @@ pub struct Scenario {
     #[serde(skip_serializing_if = "is_default")]
     pub downloads: Vec<DownloadScenario>,
     /// The cell between the clients and the bottleneck (default: a wire); `edge_rate` is then that of the server's link.
+    #[schemars(with = "Option<Wifi>")]
     pub wifi: Option<WifiScenario>,
     /// A network of any shape in place of the path with one bottleneck; `up`, `down`, `rtt`, the disciplines and what else
     /// describes that path are then left out (default: none). Only on `sim`.
@@ -177,51 +179,27 @@ impl Scenario {
     /// One direction of the bottleneck.
     #[must_use]
     pub fn bottleneck(&self, direction: Direction) -> BottleneckScenario {
-        let (rate, qdisc, burst, loss, jitter) = match direction {
-            Direction::Up => (self.up, &self.qdisc_up, self.burst_up, self.loss_up, self.jitter_up),
-            Direction::Down => (
-                self.down,
-                &self.qdisc_down,
-                self.burst_down,
-                self.loss_down,
-                self.jitter_down,
-            ),
-        };
+        let rate = direction.of(self.up, self.down);
+        let burst = direction.of(self.burst_up, self.burst_down);
         BottleneckScenario {
             rate,
-            qdisc: qdisc.clone(),
+            qdisc: direction.of(&self.qdisc_up, &self.qdisc_down).clone(),
             burst: burst.unwrap_or_else(|| usual_burst(rate, Bytes::new(self.largest_frame()))),
-            impairment: Impairment { loss, jitter },
-            service_interval: match direction {
-                Direction::Up => self.service_interval_up,
-                Direction::Down => self.service_interval_down,
+            impairment: Impairment {
+                loss: direction.of(self.loss_up, self.loss_down),
+                jitter: direction.of(self.jitter_up, self.jitter_down),
             },
+            service_interval: direction.of(self.service_interval_up, self.service_interval_down),
         }
     }
 
     /// Gives one direction of the bottleneck these numbers; its discipline is resolved apart.
     pub(crate) fn set_bottleneck(&mut self, direction: Direction, side: &BottleneckScenario) {
-        let (rate, burst, loss, jitter, service_interval) = match direction {
-            Direction::Up => (
-                &mut self.up,
-                &mut self.burst_up,
-                &mut self.loss_up,
-                &mut self.jitter_up,
-                &mut self.service_interval_up,
-            ),
-            Direction::Down => (
-                &mut self.down,
-                &mut self.burst_down,
-                &mut self.loss_down,
-                &mut self.jitter_down,
-                &mut self.service_interval_down,
-            ),
-        };
-        (*rate, *burst, *service_interval) = (side.rate, Some(side.burst), side.service_interval);
-        Impairment {
-            loss: *loss,
-            jitter: *jitter,
-        } = side.impairment;
+        *direction.of(&mut self.up, &mut self.down) = side.rate;
+        *direction.of(&mut self.burst_up, &mut self.burst_down) = Some(side.burst);
+        *direction.of(&mut self.loss_up, &mut self.loss_down) = side.impairment.loss;
+        *direction.of(&mut self.jitter_up, &mut self.jitter_down) = side.impairment.jitter;
+        *direction.of(&mut self.service_interval_up, &mut self.service_interval_down) = side.service_interval;
     }
 
     /// Where the two ends of traffic with these keys are.

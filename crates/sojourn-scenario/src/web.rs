@@ -132,19 +132,9 @@ impl WebScenario {
                 );
             }
         }
-        if !(1..=WORKERS_MAX).contains(&self.workers) {
-            return fail(&field("workers"), self.workers, format!("1 to {WORKERS_MAX}"));
-        }
-        if !(1..=MESSAGE_MAX).contains(&self.request_bytes) {
-            return fail(
-                &field("request_bytes"),
-                self.request_bytes,
-                format!("1 to {MESSAGE_MAX}"),
-            );
-        }
-        if self.header_bytes > MESSAGE_MAX {
-            return fail(&field("header_bytes"), self.header_bytes, format!("0 to {MESSAGE_MAX}"));
-        }
+        within(&field("workers"), self.workers, 1, WORKERS_MAX)?;
+        within(&field("request_bytes"), self.request_bytes, 1, MESSAGE_MAX)?;
+        within(&field("header_bytes"), self.header_bytes, 0, MESSAGE_MAX)?;
         if self.look_ups == LookUps::Page && !self.dns {
             return fail(&field("look_ups"), "page", "absent with dns false");
         }

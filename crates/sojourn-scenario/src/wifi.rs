@@ -1,14 +1,13 @@
 //! The cell between the clients and the first router.
 
 use crate::name::check_name;
-use crate::wifi_keys::{Categories, Category, Edca, Station, Wifi};
-use crate::{ScenarioError, fail, policies, wifi_latency};
-use schemars::JsonSchema;
+use crate::wifi_keys::{Categories, Edca, Station, Wifi};
+use crate::{ScenarioError, fail, is_default};
 use serde::{Deserialize, Serialize};
-use sojourn_qdisc::QdiscSpec;
 use sojourn_tcp::Heads;
 use sojourn_wifi::{
-    AccessCategory, CellSpec, EdcaParams, EdcaSpec, EdcaTable, FadeSpec, NodeSpec, Scheme, StationSpec, Variant,
+    CellSpec, DEFAULT_WEIGHT, EdcaParams, EdcaSpec, EdcaTable, FadeSpec, LatencySpec, NodeSpec, Policies, StationSpec,
+    Variant,
 };
 
 /// A cell: an access point, which is the first router, and stations, which are the clients.
@@ -17,83 +16,22 @@ use sojourn_wifi::{
 pub struct WifiScenario {
     /// All of it.
     pub cell: CellSpec,
+    /// What a file says of it, with every default written out.
+    pub(crate) keys: Wifi,
 }
 
 impl TryFrom<Wifi> for WifiScenario {
     type Error = ScenarioError;
 
-    fn try_from(keys: Wifi) -> Result<Self, ScenarioError> {
-        let mut access_point = node(
-            &keys,
-            &NodeSpec::ACCESS_POINT,
-            keys.scheme,
-            keys.qdisc.as_ref(),
-            (keys.driver_frames, None),
-        );
-        if let (Some(quantum), Variant::Linux612) = (&keys.airtime_quantum, access_point.variant) {
-            let rule = "left out with the variant \"linux-6.12\", where a turn is the weight in microseconds";
-            return fail("wifi.airtime_quantum", quantum, rule);
-        }
-        access_point.policies = policies::read(&keys)?;
-        access_point.latency = wifi_latency::read(&keys)?;
-        let stations = keys.stations.iter().enumerate().map(|(i, s)| station(i, s, &keys));
-        let cell = CellSpec {
-            band: keys.band.unwrap_or_default(),
-            access_point,
-            stations: stations.collect::<Result<_, _>>()?,
-            edca: keys.edca.as_ref().map_or_else(EdcaSpec::default, Edca::spec),
-            rate_control: keys.rate_control.unwrap_or_default(),
-        };
-        Ok(Self { cell })
+    fn try_from(mut keys: Wifi) -> Result<Self, ScenarioError> {
+        let cell = keys.complete()?;
+        Ok(Self { cell, keys })
     }
 }
 
 impl From<WifiScenario> for Wifi {
-    /// With every default written out.
-    fn from(WifiScenario { cell: c }: WifiScenario) -> Self {
-        let ap = &c.access_point;
-        let mut keys = Self {
-            scheme: Some(ap.scheme),
-            variant: Some(ap.variant).filter(|variant| *variant != Variant::Paper),
-            qdisc: ap.above_driver(),
-            band: Some(c.band),
-            stations: c.stations.iter().map(|s| Station::of(s, ap)).collect(),
-            driver_frames: Some(ap.driver_frames),
-            hardware_queue: Some(ap.hardware_queue),
-            aggregate_frames: Some(ap.aggregate_frames),
-            aggregate_time: Some(ap.aggregate_time),
-            retries: Some(ap.retries),
-            queues: Some(ap.queues),
-            limit: Some(ap.limit),
-            memory: Some(ap.memory),
-            quantum: Some(ap.quantum),
-            airtime_quantum: Some(ap.airtime_quantum).filter(|_| ap.variant == Variant::Paper),
-            airtime_tx: Some(ap.airtime_tx),
-            airtime_rx: Some(ap.airtime_rx),
-            codel_target: Some(ap.codel_target),
-            codel_interval: Some(ap.codel_interval),
-            ecn: Some(ap.ecn),
-            slow_station_codel: Some(ap.slow_station_codel),
-            edca: Some(Edca {
-                ap: Categories::of(c.edca.access_point),
-                station: Categories::of(c.edca.station),
-            }),
-            rate_control: Some(c.rate_control),
-            ..Self::default()
-        };
-        policies::write(&ap.policies, &mut keys);
-        wifi_latency::write(&ap.latency, &mut keys);
-        keys
-    }
-}
-
-impl JsonSchema for WifiScenario {
-    fn schema_name() -> std::borrow::Cow<'static, str> {
-        Wifi::schema_name()
-    }
-
-    fn json_schema(generator: &mut schemars::SchemaGenerator) -> schemars::Schema {
-        Wifi::json_schema(generator)
+    fn from(wifi: WifiScenario) -> Self {
+        wifi.keys
     }
 }
 
@@ -107,158 +45,141 @@ impl WifiScenario {
     }
 }
 
-/// The sending side of one node: `base`, with what the scenario says of all nodes and of this one, whose frames in the driver
-/// and in an aggregate come last.
-fn node(
-    keys: &Wifi,
-    base: &NodeSpec,
-    scheme: Option<Scheme>,
-    qdisc: Option<&QdiscSpec>,
-    (driver_frames, aggregate_frames): (Option<u32>, Option<u32>),
-) -> NodeSpec {
-    NodeSpec {
-        scheme: scheme.unwrap_or(base.scheme),
-        variant: keys.variant.unwrap_or(base.variant),
-        qdisc: qdisc.cloned(),
-        driver_frames: driver_frames.unwrap_or(base.driver_frames),
-        hardware_queue: keys.hardware_queue.unwrap_or(base.hardware_queue),
-        aggregate_frames: aggregate_frames
-            .or(keys.aggregate_frames)
-            .unwrap_or(base.aggregate_frames),
-        aggregate_time: keys.aggregate_time.unwrap_or(base.aggregate_time),
-        retries: keys.retries.unwrap_or(base.retries),
-        queues: keys.queues.unwrap_or(base.queues),
-        limit: keys.limit.unwrap_or(base.limit),
-        memory: keys.memory.unwrap_or(base.memory),
-        quantum: keys.quantum.unwrap_or(base.quantum),
-        airtime_quantum: keys.airtime_quantum.unwrap_or(base.airtime_quantum),
-        airtime_tx: keys.airtime_tx.unwrap_or(base.airtime_tx),
-        airtime_rx: keys.airtime_rx.unwrap_or(base.airtime_rx),
-        codel_target: keys.codel_target.unwrap_or(base.codel_target),
-        codel_interval: keys.codel_interval.unwrap_or(base.codel_interval),
-        ecn: keys.ecn.unwrap_or(base.ecn),
-        slow_station_codel: keys.slow_station_codel.unwrap_or(base.slow_station_codel),
-        policies: base.policies.clone(),
-        latency: base.latency,
+impl Wifi {
+    /// Writes out what is left out. Answers the cell.
+    fn complete(&mut self) -> Result<CellSpec, ScenarioError> {
+        let access_point = self.access_point()?;
+        let stations = self.stations.iter_mut().enumerate();
+        let stations = stations.map(|(i, station)| station.complete(i, &access_point));
+        let stations = stations.collect::<Result<_, _>>()?;
+        Ok(CellSpec {
+            band: *self.band.get_or_insert_default(),
+            access_point,
+            stations,
+            edca: self.edca.get_or_insert_default().complete(),
+            rate_control: *self.rate_control.get_or_insert_default(),
+        })
     }
-}
 
-fn station(i: usize, s: &Station, keys: &Wifi) -> Result<StationSpec, ScenarioError> {
-    check_name(&format!("wifi.stations[{i}].name"), &s.name)?;
-    let mut node = node(
-        keys,
-        &NodeSpec::STATION,
-        s.scheme,
-        s.qdisc.as_ref(),
-        (s.driver_frames, s.aggregate_frames),
-    );
-    // In Linux 6.12 every node has the limits.
-    if node.variant == Variant::Linux612 && !node.scheme.has_qdisc() {
-        node.latency.aql = wifi_latency::read(keys)?.aql;
-    }
-    // Plus zero: -0 is 0.
-    let error = s.error.unwrap_or(0.0) + 0.0;
-    Ok(StationSpec {
-        name: s.name.clone(),
-        rate: s.rate,
-        rate_up: s.rate_up.unwrap_or(s.rate),
-        error,
-        error_up: s.error_up.unwrap_or(error) + 0.0,
-        fade: fade(&format!("wifi.stations[{i}]"), s)?,
-        weight: s.weight.unwrap_or(sojourn_wifi::DEFAULT_WEIGHT),
-        group: s.group.clone(),
-        min_rate: s.min_rate,
-        node,
-    })
-}
-
-/// The fades of a station's link.
-fn fade(who: &str, s: &Station) -> Result<Option<FadeSpec>, ScenarioError> {
-    let without = |key: &str, value: String, other: &str| {
-        fail(
-            &format!("{who}.{key}"),
-            value,
-            format!("left out without {who}.{other}"),
-        )
-    };
-    match (s.fade, s.fade_gap, s.fade_error) {
-        (Some(length), Some(gap), error) => Ok(Some(FadeSpec {
-            length,
-            gap,
-            error: error.unwrap_or(1.0),
-        })),
-        (Some(length), None, _) => without("fade", length.to_string(), "fade_gap"),
-        (None, Some(gap), _) => without("fade_gap", gap.to_string(), "fade"),
-        (None, None, Some(error)) => without("fade_error", error.to_string(), "fade"),
-        (None, None, None) => Ok(None),
+    fn access_point(&mut self) -> Result<NodeSpec, ScenarioError> {
+        let usual = NodeSpec::ACCESS_POINT;
+        let variant = self.variant.unwrap_or(usual.variant);
+        self.variant.take_if(|variant| is_default(variant));
+        if variant == Variant::Paper {
+            self.airtime_quantum.get_or_insert(usual.airtime_quantum);
+        } else if let Some(quantum) = self.airtime_quantum {
+            let rule = "left out with the variant \"linux-6.12\", where a turn is the weight in microseconds";
+            return fail("wifi.airtime_quantum", quantum, rule);
+        }
+        let node = NodeSpec {
+            scheme: *self.scheme.get_or_insert(usual.scheme),
+            variant,
+            qdisc: self.qdisc.take(),
+            driver_frames: *self.driver_frames.get_or_insert(usual.driver_frames),
+            hardware_queue: *self.hardware_queue.get_or_insert(usual.hardware_queue),
+            aggregate_frames: *self.aggregate_frames.get_or_insert(usual.aggregate_frames),
+            aggregate_time: *self.aggregate_time.get_or_insert(usual.aggregate_time),
+            retries: *self.retries.get_or_insert(usual.retries),
+            queues: *self.queues.get_or_insert(usual.queues),
+            limit: *self.limit.get_or_insert(usual.limit),
+            memory: *self.memory.get_or_insert(usual.memory),
+            quantum: *self.quantum.get_or_insert(usual.quantum),
+            airtime_quantum: self.airtime_quantum.unwrap_or(usual.airtime_quantum),
+            airtime_tx: *self.airtime_tx.get_or_insert(usual.airtime_tx),
+            airtime_rx: *self.airtime_rx.get_or_insert(usual.airtime_rx),
+            codel_target: *self.codel_target.get_or_insert(usual.codel_target),
+            codel_interval: *self.codel_interval.get_or_insert(usual.codel_interval),
+            ecn: *self.ecn.get_or_insert(usual.ecn),
+            slow_station_codel: *self.slow_station_codel.get_or_insert(usual.slow_station_codel),
+            policies: self.policies()?,
+            latency: self.latency()?,
+        };
+        self.qdisc = node.above_driver();
+        Ok(node)
     }
 }
 
 impl Station {
-    /// What a station shares with the access point is left out.
-    fn of(s: &StationSpec, access_point: &NodeSpec) -> Self {
-        Self {
-            name: s.name.clone(),
-            rate: s.rate,
-            rate_up: Some(s.rate_up),
-            error: Some(s.error),
-            error_up: Some(s.error_up),
-            fade: s.fade.map(|fade| fade.length),
-            fade_gap: s.fade.map(|fade| fade.gap),
-            fade_error: s.fade.map(|fade| fade.error),
-            weight: Some(s.weight),
-            group: s.group.clone(),
-            min_rate: s.min_rate,
-            scheme: Some(s.node.scheme),
-            qdisc: s.node.above_driver(),
-            driver_frames: Some(s.node.driver_frames),
-            aggregate_frames: Some(s.node.aggregate_frames).filter(|own| *own != access_point.aggregate_frames),
+    /// Writes out what is left out, but for what the station shares with the access point. Answers the station.
+    fn complete(&mut self, i: usize, access_point: &NodeSpec) -> Result<StationSpec, ScenarioError> {
+        let who = format!("wifi.stations[{i}]");
+        check_name(&format!("{who}.name"), &self.name)?;
+        let scheme = *self.scheme.get_or_insert(NodeSpec::STATION.scheme);
+        // In Linux 6.12 every node has the limits.
+        let limited = access_point.variant == Variant::Linux612 && !scheme.has_qdisc();
+        let node = NodeSpec {
+            scheme,
+            qdisc: self.qdisc.take(),
+            driver_frames: *self.driver_frames.get_or_insert(NodeSpec::STATION.driver_frames),
+            aggregate_frames: self.aggregate_frames.unwrap_or(access_point.aggregate_frames),
+            policies: Policies::NONE,
+            latency: LatencySpec {
+                aql: access_point.latency.aql.filter(|_| limited),
+                ..LatencySpec::OFF
+            },
+            ..access_point.clone()
+        };
+        self.qdisc = node.above_driver();
+        self.aggregate_frames
+            .take_if(|own| *own == access_point.aggregate_frames);
+        // Plus zero: -0 is 0.
+        let error = *self.error.insert(self.error.unwrap_or(0.0) + 0.0);
+        Ok(StationSpec {
+            name: self.name.clone(),
+            rate: self.rate,
+            rate_up: *self.rate_up.get_or_insert(self.rate),
+            error,
+            error_up: *self.error_up.insert(self.error_up.unwrap_or(error) + 0.0),
+            fade: self.fade(&who)?,
+            weight: *self.weight.get_or_insert(DEFAULT_WEIGHT),
+            group: self.group.clone(),
+            min_rate: self.min_rate,
+            node,
+        })
+    }
+
+    /// The fades of its link.
+    fn fade(&mut self, who: &str) -> Result<Option<FadeSpec>, ScenarioError> {
+        let without = |key: &str, value: String, other: &str| {
+            let rule = format!("left out without {who}.{other}");
+            fail(&format!("{who}.{key}"), value, rule)
+        };
+        match (self.fade, self.fade_gap, self.fade_error) {
+            (Some(length), Some(gap), _) => Ok(Some(FadeSpec {
+                length,
+                gap,
+                error: *self.fade_error.get_or_insert(1.0),
+            })),
+            (Some(length), None, _) => without("fade", length.to_string(), "fade_gap"),
+            (None, Some(gap), _) => without("fade_gap", gap.to_string(), "fade"),
+            (None, None, Some(error)) => without("fade_error", error.to_string(), "fade"),
+            (None, None, None) => Ok(None),
         }
     }
 }
 
 impl Edca {
-    fn spec(&self) -> EdcaSpec {
+    fn complete(&mut self) -> EdcaSpec {
         EdcaSpec {
-            access_point: self.ap.table(EdcaTable::ACCESS_POINT),
-            station: self.station.table(EdcaTable::STATION),
+            access_point: self.ap.complete(EdcaTable::ACCESS_POINT),
+            station: self.station.complete(EdcaTable::STATION),
         }
     }
 }
 
 impl Categories {
-    fn table(&self, mut table: EdcaTable) -> EdcaTable {
+    /// Writes out what is left out, which is in `table`. Answers the whole table.
+    fn complete(&mut self, mut table: EdcaTable) -> EdcaTable {
         // In the order of AccessCategory::ALL.
-        for (category, keys) in AccessCategory::ALL
-            .into_iter()
-            .zip([&self.vo, &self.vi, &self.be, &self.bk])
-        {
-            let own = &mut table.categories[category.index()];
+        let categories = [&mut self.vo, &mut self.vi, &mut self.be, &mut self.bk];
+        for (keys, own) in categories.into_iter().zip(&mut table.categories) {
             *own = EdcaParams {
-                aifsn: keys.aifsn.unwrap_or(own.aifsn),
-                cw_min: keys.cw_min.unwrap_or(own.cw_min),
-                cw_max: keys.cw_max.unwrap_or(own.cw_max),
-                txop_limit: keys.txop.unwrap_or(own.txop_limit),
+                aifsn: *keys.aifsn.get_or_insert(own.aifsn),
+                cw_min: *keys.cw_min.get_or_insert(own.cw_min),
+                cw_max: *keys.cw_max.get_or_insert(own.cw_max),
+                txop_limit: *keys.txop.get_or_insert(own.txop_limit),
             };
         }
         table
-    }
-
-    fn of(table: EdcaTable) -> Self {
-        let of = |category| {
-            let own = table.of(category);
-            Category {
-                aifsn: Some(own.aifsn),
-                cw_min: Some(own.cw_min),
-                cw_max: Some(own.cw_max),
-                txop: Some(own.txop_limit),
-            }
-        };
-        Self {
-            vo: of(AccessCategory::Voice),
-            vi: of(AccessCategory::Video),
-            be: of(AccessCategory::BestEffort),
-            bk: of(AccessCategory::Background),
-        }
     }
 }

@@ -2,12 +2,11 @@
 //!
 //! Source: mac80211 of Linux 6.12 (`tx.c`, `airtime.c`, `sta_info.c`), whose constants have no switch; `kernel/sojourn_radio`.
 
-use crate::{ScenarioError, fail};
+use crate::wifi_keys::Wifi;
+use crate::{ScenarioError, WifiScenario, fail};
 use sojourn_qdisc::{KernelOptions, kernel_options};
 use sojourn_units::Duration;
-use sojourn_wifi::{
-    AccessCategory, Band, CellSpec, EdcaTable, NodeSpec, Policies, QosOrder, RateControl, SchedulerKind, Width,
-};
+use sojourn_wifi::{AccessCategory, Band, EdcaTable, NodeSpec, RateControl, Width};
 
 /// Stations of a cell on a kernel at most: a bed has 64 network namespaces, of which routers and server take four.
 const STATIONS: usize = 60;
@@ -18,7 +17,7 @@ const KERNEL_QUANTUM: Duration = Duration::from_micros(256);
 ///
 /// # Errors
 /// [`ScenarioError`]: the first field that it cannot, its value, and the rule.
-pub(crate) fn check(cell: &CellSpec) -> Result<(), ScenarioError> {
+pub(crate) fn check(WifiScenario { cell, keys }: &WifiScenario) -> Result<(), ScenarioError> {
     if cell.stations.len() > STATIONS {
         let value = format!("{} stations", cell.stations.len());
         return fail(
@@ -42,8 +41,7 @@ pub(crate) fn check(cell: &CellSpec) -> Result<(), ScenarioError> {
         );
     }
     discipline("wifi", &cell.access_point)?;
-    policies(&cell.access_point.policies)?;
-    latency(&cell.access_point)?;
+    check_keys(keys)?;
     constants(&cell.access_point)?;
     edca("wifi.edca.ap", &cell.edca.access_point)?;
     edca("wifi.edca.station", &cell.edca.station)?;
@@ -99,59 +97,41 @@ pub fn discipline(who: &str, node: &NodeSpec) -> Result<Option<KernelOptions>, S
         .map_err(|e| ScenarioError::because(format!("{who}.qdisc: {e}")))
 }
 
-fn policies(policies: &Policies) -> Result<(), ScenarioError> {
-    let none = |field: &str, value: String| {
-        let rule = "left out on the linux back end: mac80211 has no such policy";
-        fail(&format!("wifi.{field}"), value, rule)
-    };
-    if !policies.groups.is_empty() {
-        return none("groups", format!("{} groups", policies.groups.len()));
+/// Refuses what neither mac80211 nor its radio has. What is off is none of the keys.
+fn check_keys(keys: &Wifi) -> Result<(), ScenarioError> {
+    let policy = "left out on the linux back end: mac80211 has no such policy";
+    let radio = "left out on the linux back end: neither mac80211 nor its radio has it";
+    let groups = keys.groups.len();
+    let shown = |time: Option<Duration>| time.map(|time| time.to_string());
+    for (field, value, rule) in [
+        ("groups", (groups > 0).then(|| format!("{groups} groups")), policy),
+        (
+            "scheduler",
+            keys.scheduler.map(|kind| format!("{:?}", kind.name())),
+            policy,
+        ),
+        ("accounting_delay", shown(keys.accounting_delay), policy),
+        ("vo_in_aggregate", keys.vo_in_aggregate.map(|on| on.to_string()), policy),
+        ("demote", shown(keys.demote), policy),
+        ("qos", keys.qos.map(|order| format!("{:?}", order.name())), policy),
+        ("defer", shown(keys.defer), radio),
+        ("build_time", shown(keys.build_time), radio),
+        ("retry_time", shown(keys.retry_time), radio),
+        ("retry_sojourn", shown(keys.retry_sojourn), radio),
+        ("dense_stations", keys.dense_stations.map(|n| n.to_string()), radio),
+    ] {
+        if let Some(value) = value {
+            return fail(&format!("wifi.{field}"), value, rule);
+        }
     }
-    if policies.scheduler != SchedulerKind::Deficit {
-        return none("scheduler", format!("\"{}\"", policies.scheduler.name()));
-    }
-    if !policies.accounting_delay.is_zero() {
-        return none("accounting_delay", policies.accounting_delay.to_string());
-    }
-    if policies.vo_in_aggregate.is_some() {
-        return none("vo_in_aggregate", "true".into());
-    }
-    if let Some(demote) = policies.demote {
-        return none("demote", demote.to_string());
-    }
-    if policies.qos != QosOrder::Priority {
-        return none("qos", format!("\"{}\"", policies.qos.name()));
-    }
-    Ok(())
-}
-
-fn latency(node: &NodeSpec) -> Result<(), ScenarioError> {
-    let l = &node.latency;
-    let none = |field: &str, value: String| {
-        let rule = "left out on the linux back end: neither mac80211 nor its radio has it";
-        fail(&format!("wifi.{field}"), value, rule)
-    };
-    if let Some(defer) = l.defer {
-        return none("defer", defer.to_string());
-    }
-    if !l.build_time.is_zero() {
-        return none("build_time", l.build_time.to_string());
-    }
-    if let Some(time) = l.retry_time {
-        return none("retry_time", time.to_string());
-    }
-    if let Some(time) = l.retry_sojourn {
-        return none("retry_sojourn", time.to_string());
-    }
-    if let Some(dense) = l.dense {
-        return none("dense_stations", dense.stations.to_string());
-    }
-    if let Some(aql) = l.aql {
-        for (field, limit) in [("aql", aql.low), ("aql_high", aql.high), ("aql_total", aql.total)] {
-            if !limit.as_nanos().is_multiple_of(1000) {
-                let rule = "whole microseconds on the linux back end, as debugfs has it";
-                return fail(&format!("wifi.{field}"), limit, rule);
-            }
+    for (field, limit) in [
+        ("aql", keys.aql),
+        ("aql_high", keys.aql_high),
+        ("aql_total", keys.aql_total),
+    ] {
+        if let Some(limit) = limit.filter(|limit| !limit.as_nanos().is_multiple_of(1000)) {
+            let rule = "whole microseconds on the linux back end, as debugfs has it";
+            return fail(&format!("wifi.{field}"), limit, rule);
         }
     }
     Ok(())

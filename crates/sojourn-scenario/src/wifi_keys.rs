@@ -10,7 +10,7 @@ use sojourn_wifi::{Band, PhyRate, QosOrder, RateControl, SchedulerKind, Scheme, 
 
 /// A cell, which takes the place of the links between the clients and the first router.
 #[skip_serializing_none]
-#[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 #[schemars(extend("required" = ["stations"]))]
 pub(crate) struct Wifi {
@@ -111,7 +111,7 @@ pub(crate) struct Wifi {
 
 /// A station.
 #[skip_serializing_none]
-#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(extend("required" = ["name", "rate"]))]
 pub(crate) struct Station {
@@ -155,7 +155,7 @@ pub(crate) struct Station {
 
 /// Stations that are scheduled together.
 #[skip_serializing_none]
-#[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 #[schemars(extend("required" = ["name"]))]
 pub(crate) struct Group {
@@ -169,7 +169,7 @@ pub(crate) struct Group {
 }
 
 /// How the access point and the stations contend; the defaults are those of 802.11 and of hostapd.
-#[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub(crate) struct Edca {
     /// The access point.
@@ -179,7 +179,7 @@ pub(crate) struct Edca {
 }
 
 /// The access categories of a node: voice, video, best effort and background.
-#[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub(crate) struct Categories {
     /// Voice.
@@ -194,7 +194,7 @@ pub(crate) struct Categories {
 
 /// How an access category contends.
 #[skip_serializing_none]
-#[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 #[schemars(rename = "Access")]
 pub(crate) struct Category {

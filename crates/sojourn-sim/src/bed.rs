@@ -8,11 +8,9 @@ mod error;
 mod flusher;
 mod frames;
 mod plan;
-mod qdisc;
 mod record;
 mod routes;
 
 pub use error::MeasuredError;
 pub use plan::load_plan;
-pub use qdisc::{kernel_options_of, qdisc_plan};
 pub use record::measured_record;

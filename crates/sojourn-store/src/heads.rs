@@ -4,7 +4,7 @@
 //! opened; this reads ten thousand of them in a second, and checks what it takes from them.
 
 use serde::de::IgnoredAny;
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 use std::num::NonZero;
@@ -47,30 +47,15 @@ pub struct Row {
 /// What `run.json` says of a run, flat.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Known {
-    experiment: String,
     backend: String,
     code_version: String,
     seed: u64,
-    up: String,
-    down: String,
-    rtt: String,
-    duration: String,
-    qdisc_up: String,
-    qdisc_down: String,
-    flows: usize,
-    goodput_up_mbit: f64,
-    goodput_down_mbit: f64,
-    induced_latency_ms: Option<f64>,
-    rtt_mean_ms: Option<f64>,
-    rtt_median_ms: Option<f64>,
-    rtt_p5_ms: Option<f64>,
-    rtt_p95_ms: Option<f64>,
-    rtt_p99_ms: Option<f64>,
-    probe_loss: Option<f64>,
-    jain_up: Option<f64>,
-    jain_down: Option<f64>,
-    page_fetch_s: Option<f64>,
-    fct_ms: Option<f64>,
+    #[serde(flatten)]
+    scenario: Scenario,
+    #[serde(flatten)]
+    summary: Summary,
+    #[serde(flatten)]
+    rtt: Quantiles,
     voip_delay_ms: Option<f64>,
     voip_loss: Option<f64>,
     /// The place of what the run has in common with its repeats in [`Heads::settings`].
@@ -94,7 +79,7 @@ struct Head {
     stored: Stored,
 }
 
-#[derive(Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 struct Scenario {
     experiment: String,
     up: String,
@@ -103,10 +88,16 @@ struct Scenario {
     duration: String,
     qdisc_up: String,
     qdisc_down: String,
-    flows: Vec<IgnoredAny>,
+    /// How many there are.
+    #[serde(deserialize_with = "length")]
+    flows: usize,
 }
 
-#[derive(Deserialize)]
+fn length<'de, D: Deserializer<'de>>(deserializer: D) -> Result<usize, D::Error> {
+    Vec::<IgnoredAny>::deserialize(deserializer).map(|list| list.len())
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 struct Summary {
     goodput_up_mbit: f64,
     goodput_down_mbit: f64,
@@ -114,18 +105,26 @@ struct Summary {
     probe_loss: Option<f64>,
     jain_up: Option<f64>,
     jain_down: Option<f64>,
+    /// What the run says; [`Known::rtt`] has what was measured.
+    #[serde(skip_serializing)]
     rtt_ms: Quantiles,
     page_fetch_s: Option<f64>,
     fct_ms: Option<f64>,
 }
 
-#[derive(Deserialize)]
+#[derive(Debug, Default, Clone, Copy, PartialEq, Serialize, Deserialize)]
 struct Quantiles {
+    #[serde(skip_serializing)]
     count: u64,
+    #[serde(rename(serialize = "rtt_mean_ms"))]
     mean: Option<f64>,
+    #[serde(rename(serialize = "rtt_median_ms"))]
     median: Option<f64>,
+    #[serde(rename(serialize = "rtt_p5_ms"))]
     p5: Option<f64>,
+    #[serde(rename(serialize = "rtt_p95_ms"))]
     p95: Option<f64>,
+    #[serde(rename(serialize = "rtt_p99_ms"))]
     p99: Option<f64>,
 }
 
@@ -257,41 +256,28 @@ fn flat(head: Head, scenario: Scenario) -> Known {
     let setting_text = setting(&head);
     let (voip_delay_ms, voip_loss) = voice(&head.probes);
     let Head {
-        summary,
+        mut summary,
         backend,
         code_version,
         seed,
         ..
     } = head;
     // Earlier records have a number where nothing was measured, as `sojourn.store.measured` says.
-    let echoes = summary.rtt_ms.count;
-    let echoed = |value: Option<f64>| value.filter(|_| echoes > 0);
-    let shared = |jain: Option<f64>, goodput: f64| jain.filter(|_| goodput > 0.0);
+    let mut rtt = summary.rtt_ms;
+    if rtt.count == 0 {
+        rtt = Quantiles::default();
+        summary.induced_latency_ms = None;
+        summary.probe_loss = summary.probe_loss.filter(|&loss| loss > 0.0);
+    }
+    summary.jain_up = summary.jain_up.filter(|_| summary.goodput_up_mbit > 0.0);
+    summary.jain_down = summary.jain_down.filter(|_| summary.goodput_down_mbit > 0.0);
     Known {
-        experiment: scenario.experiment,
         backend,
         code_version,
         seed,
-        up: scenario.up,
-        down: scenario.down,
-        rtt: scenario.rtt,
-        duration: scenario.duration,
-        qdisc_up: scenario.qdisc_up,
-        qdisc_down: scenario.qdisc_down,
-        flows: scenario.flows.len(),
-        goodput_up_mbit: summary.goodput_up_mbit,
-        goodput_down_mbit: summary.goodput_down_mbit,
-        induced_latency_ms: echoed(summary.induced_latency_ms),
-        rtt_mean_ms: echoed(summary.rtt_ms.mean),
-        rtt_median_ms: echoed(summary.rtt_ms.median),
-        rtt_p5_ms: echoed(summary.rtt_ms.p5),
-        rtt_p95_ms: echoed(summary.rtt_ms.p95),
-        rtt_p99_ms: echoed(summary.rtt_ms.p99),
-        probe_loss: summary.probe_loss.filter(|&loss| echoes > 0 || loss > 0.0),
-        jain_up: shared(summary.jain_up, summary.goodput_up_mbit),
-        jain_down: shared(summary.jain_down, summary.goodput_down_mbit),
-        page_fetch_s: summary.page_fetch_s,
-        fct_ms: summary.fct_ms,
+        scenario,
+        summary,
+        rtt,
         voip_delay_ms,
         voip_loss,
         setting: 0,
@@ -320,16 +306,19 @@ fn voice(probes: &[Probe]) -> (Option<f64>, Option<f64>) {
 }
 
 fn check(known: &Known) -> Result<(), String> {
+    let Known {
+        scenario, summary, rtt, ..
+    } = known;
     let texts = [
-        ("experiment", &known.experiment),
+        ("experiment", &scenario.experiment),
         ("backend", &known.backend),
         ("code_version", &known.code_version),
-        ("up", &known.up),
-        ("down", &known.down),
-        ("rtt", &known.rtt),
-        ("duration", &known.duration),
-        ("qdisc_up", &known.qdisc_up),
-        ("qdisc_down", &known.qdisc_down),
+        ("up", &scenario.up),
+        ("down", &scenario.down),
+        ("rtt", &scenario.rtt),
+        ("duration", &scenario.duration),
+        ("qdisc_up", &scenario.qdisc_up),
+        ("qdisc_down", &scenario.qdisc_down),
     ];
     for (field, text) in texts {
         if text.chars().count() > MOST_TEXT || text.chars().any(char::is_control) {
@@ -339,19 +328,19 @@ fn check(known: &Known) -> Result<(), String> {
         }
     }
     let numbers = [
-        ("goodput_up_mbit", Some(known.goodput_up_mbit)),
-        ("goodput_down_mbit", Some(known.goodput_down_mbit)),
-        ("induced_latency_ms", known.induced_latency_ms),
-        ("rtt_ms.mean", known.rtt_mean_ms),
-        ("rtt_ms.median", known.rtt_median_ms),
-        ("rtt_ms.p5", known.rtt_p5_ms),
-        ("rtt_ms.p95", known.rtt_p95_ms),
-        ("rtt_ms.p99", known.rtt_p99_ms),
-        ("probe_loss", known.probe_loss),
-        ("jain_up", known.jain_up),
-        ("jain_down", known.jain_down),
-        ("page_fetch_s", known.page_fetch_s),
-        ("fct_ms", known.fct_ms),
+        ("goodput_up_mbit", Some(summary.goodput_up_mbit)),
+        ("goodput_down_mbit", Some(summary.goodput_down_mbit)),
+        ("induced_latency_ms", summary.induced_latency_ms),
+        ("rtt_ms.mean", rtt.mean),
+        ("rtt_ms.median", rtt.median),
+        ("rtt_ms.p5", rtt.p5),
+        ("rtt_ms.p95", rtt.p95),
+        ("rtt_ms.p99", rtt.p99),
+        ("probe_loss", summary.probe_loss),
+        ("jain_up", summary.jain_up),
+        ("jain_down", summary.jain_down),
+        ("page_fetch_s", summary.page_fetch_s),
+        ("fct_ms", summary.fct_ms),
         ("delay_ms of voice", known.voip_delay_ms),
     ];
     for (field, number) in numbers {

@@ -17,7 +17,7 @@ mod text;
 pub mod ticks;
 mod words;
 
-pub use ecn::{Ecn, UnknownEcn};
+pub use ecn::Ecn;
 pub use parse::{UnitError, format_duration, format_rate, parse_bytes, parse_duration, parse_rate};
 pub use quantity::{Bytes, Duration, Rate, Time};
 pub use stream::Stream;

@@ -8,12 +8,13 @@ use super::params::{CakeAckFilter, CakeFlowMode, CakeLinkLayer, CakeParams, Cake
 use super::{Cake, flows};
 use crate::descriptor::{Counters, Descriptor, DropCounters};
 use crate::footprint::Footprint;
+use crate::grammar::catalogue::ParameterInfo;
 use crate::grammar::error::SpecError;
-use crate::grammar::kernel_words::{KernelOnly, KernelTable, KernelWord, MOST, kernel_words};
-use crate::grammar::model::{CHECKED, Model, Plain, Tabled};
+use crate::grammar::kernel_words::{KernelOnly, KernelOption, KernelTable, MOST, kernel_options};
+use crate::grammar::model::{CHECKED, Model, Plain};
 use crate::grammar::words::Word;
 use crate::netlink::Form::{Choice, Rate64, U32, U64};
-use crate::netlink::{Layout, OptionValue, Options, Row, number, rows};
+use crate::netlink::{Layout, Named, OptionValue, Options, Row, number, rows};
 use crate::slab::memory_of;
 use crate::{Packet, ParamError};
 use sojourn_units::{Bytes, Duration, Rate};
@@ -40,7 +41,7 @@ pub(crate) const TABLE: KernelTable = KernelTable {
             "tc-cake(8); Linux sch_cake.c; arXiv 1804.07617",
         )
     },
-    words: WORDS,
+    options: OPTIONS,
     takes_back: &[
         ("bandwidth", &["autorate"]),
         ("unlimited", &["autorate"]),
@@ -67,13 +68,12 @@ pub(crate) struct CakeSpec {
     pub(super) params: CakeParams,
 }
 
-/// The place of an option's word in `list`, or the first.
-fn choice<T: Copy + Default>(options: &Options, name: &str, list: &[&str], all: &[T]) -> T {
-    let place = match options.get(name) {
-        Some(OptionValue::Text(text)) => list.iter().position(|word| word == text),
-        _ => None,
-    };
-    place.and_then(|i| all.get(i).copied()).unwrap_or_default()
+/// The word of an option; empty if there is none.
+fn word<'a>(options: &'a Options, name: &str) -> &'a str {
+    match options.get(name) {
+        Some(OptionValue::Text(text)) => text,
+        _ => "",
+    }
 }
 
 impl CakeParams {
@@ -87,16 +87,16 @@ impl CakeParams {
             autorate: is_on("autorate"),
             rtt: micros("rtt_us", Self::LINUX.rtt),
             target: micros("target_us", Self::LINUX.target),
-            tins: choice(options, "diffserv", DIFFSERV, &CakeTins::ALL),
-            flow_mode: choice(options, "flow_mode", FLOW_MODES, &CakeFlowMode::ALL),
-            ack_filter: choice(options, "ack_filter", ACK_FILTERS, &CakeAckFilter::ALL),
+            tins: CakeTins::from_name(word(options, "diffserv")).unwrap_or_default(),
+            flow_mode: CakeFlowMode::from_name(word(options, "flow_mode")).unwrap_or_default(),
+            ack_filter: CakeAckFilter::from_name(word(options, "ack_filter")).unwrap_or_default(),
             wash: is_on("wash"),
             ingress: is_on("ingress"),
             memory_limit: positive("memlimit_bytes").map(Bytes::new),
             from_ip_header: options.contains_key("overhead") && !is_on("raw"),
             overhead: number(options, "overhead") as i16,
             least: number(options, "mpu") as u16,
-            link_layer: choice(options, "atm", ATM, &CakeLinkLayer::ALL),
+            link_layer: CakeLinkLayer::from_name(word(options, "atm")).unwrap_or_default(),
         }
     }
 }
@@ -120,16 +120,21 @@ impl Model for CakeSpec {
     const ABOUT: Descriptor = TABLE.about;
     /// None: [`TABLE`] has them.
     const WORDS: &'static [Word<Self>] = &[];
-    const TABLED: Option<Tabled<Self>> = Some(Tabled {
-        table: &TABLE,
-        help: HELP,
-        read: Self::of,
-        words: |spec| &spec.words,
-    });
 
     fn defaults() -> Self {
-        let words = KernelOnly::parse(&TABLE, &[]).and_then(Self::of);
-        words.expect("no word is wrong where there is none")
+        Self::parse(&[]).expect("no word is wrong where there is none")
+    }
+    fn parse(words: &[&str]) -> Result<Self, SpecError> {
+        KernelOnly::parse(&TABLE, words).and_then(Self::of)
+    }
+    fn show(&self) -> String {
+        self.words.to_string()
+    }
+    fn parameters() -> Vec<ParameterInfo> {
+        TABLE.parameters()
+    }
+    fn kernel(&self) -> Result<Vec<Named>, ParamError> {
+        Ok(self.words.options().into_iter().collect())
     }
     fn finish(&mut self) -> Result<(), ParamError> {
         self.params.validate()
@@ -158,78 +163,6 @@ impl Plain for CakeSpec {
     }
 }
 
-/// Of each option its default, empty if there is none, and one line.
-const HELP: &[(&str, &str, &str)] = &[
-    (
-        "bandwidth_bps",
-        "",
-        "the rate of the shaper; without it, or with unlimited, there is none",
-    ),
-    (
-        "autorate",
-        "",
-        "set the rate from what arrives, for a link whose rate changes",
-    ),
-    (
-        "rtt_us",
-        "100ms",
-        "the round-trip time to reckon with; the target is a twentieth of it",
-    ),
-    (
-        "diffserv",
-        "diffserv3",
-        "which tins there are, and which code points lead to them",
-    ),
-    (
-        "flow_mode",
-        "triple-isolate",
-        "what makes a flow, and which hosts get equal shares",
-    ),
-    ("nat", "nonat", "look at addresses before translation (on kernels only)"),
-    ("wash", "nowash", "set the code point of every packet to 0"),
-    (
-        "split_gso",
-        "split-gso",
-        "split bundles of segments; the simulator has none",
-    ),
-    (
-        "ack_filter",
-        "no-ack-filter",
-        "drop acknowledgements that later ones make superfluous",
-    ),
-    (
-        "memlimit_bytes",
-        "0",
-        "memory of all packets; 0 for four times what the bandwidth sends in rtt, from 4 MiB up",
-    ),
-    (
-        "fwmark",
-        "0",
-        "bits of the firewall mark that choose the tin (on kernels only)",
-    ),
-    (
-        "raw",
-        "",
-        "count packets with their Ethernet header, as without overhead",
-    ),
-    (
-        "overhead",
-        "0",
-        "bytes that the link adds to a packet from its IP header on",
-    ),
-    ("mpu", "0", "the smallest packet that the link sends, bytes"),
-    (
-        "atm",
-        "noatm",
-        "what the link makes of a packet: cells of ATM, or the coding of PTM",
-    ),
-    (
-        "ingress",
-        "egress",
-        "count dropped packets too: the bottleneck is before this place",
-    ),
-];
-
 const COUNTERS: &[Row] = rows! {
     U64 => "" "" "capacity_estimate";
     U32 => "memory_limit" "memory_used" "avg_hdr_offset" "min_network_size" "max_network_size" "min_adj_size"
@@ -246,28 +179,14 @@ const OF_A_TIN: &[Row] = rows! {
          "flow_quantum";
 };
 
-const DIFFSERV: &[&str] = &["diffserv3", "diffserv4", "diffserv8", "besteffort", "precedence"];
-const FLOW_MODES: &[&str] = &[
-    "flowblind",
-    "srchost",
-    "dsthost",
-    "hosts",
-    "flows",
-    "dual-srchost",
-    "dual-dsthost",
-    "triple-isolate",
-];
-const ACK_FILTERS: &[&str] = &["no-ack-filter", "ack-filter", "ack-filter-aggressive"];
-const ATM: &[&str] = &["noatm", "atm", "ptm"];
-
 const ATTRIBUTES: &[Row] = rows! {
     U32 => "";
     Rate64 => "bandwidth_bps";
-    Choice(DIFFSERV) => "diffserv";
-    Choice(ATM) => "atm";
-    Choice(FLOW_MODES) => "flow_mode";
+    Choice(&CakeTins::NAMES) => "diffserv";
+    Choice(&CakeLinkLayer::NAMES) => "atm";
+    Choice(&CakeFlowMode::NAMES) => "flow_mode";
     U32 => "overhead" "rtt_us" "target_us" "autorate" "memlimit_bytes" "nat" "raw" "wash" "mpu" "ingress";
-    Choice(ACK_FILTERS) => "ack_filter";
+    Choice(&CakeAckFilter::NAMES) => "ack_filter";
     U32 => "split_gso" "fwmark";
 };
 
@@ -283,29 +202,44 @@ const RTTS: &[&str] = &[
     "interplanetary",
 ];
 
-const WORDS: &[KernelWord] = kernel_words! {
-    "bandwidth_bps": "bandwidth" Rate, "unlimited" Is(0);
-    "autorate": "autorate-ingress" Switch(true);
-    "rtt_us": "rtt" Micros(1, MOST);
+const OPTIONS: &[KernelOption] = kernel_options! {
+    "bandwidth_bps" ("", "the rate of the shaper; without it, or with unlimited, there is none"):
+        "bandwidth" Rate, "unlimited" Is(0);
+    "autorate" ("", "set the rate from what arrives, for a link whose rate changes"):
+        "autorate-ingress" Switch(true);
+    "rtt_us" ("100ms", "the round-trip time to reckon with; the target is a twentieth of it"):
+        "rtt" Micros(1, MOST);
     "": "datacentre" Means(&["rtt", "100us"]), "lan" Means(&["rtt", "1ms"]), "metro" Means(&["rtt", "10ms"]),
         "regional" Means(&["rtt", "30ms"]), "internet" Means(&["rtt", "100ms"]), "oceanic" Means(&["rtt", "300ms"]),
         "satellite" Means(&["rtt", "1s"]), "interplanetary" Means(&["rtt", "1000s"]);
-    "diffserv": "besteffort" Choice, "precedence" Choice, "diffserv3" Choice, "diffserv4" Choice,
+    "diffserv" ("diffserv3", "which tins there are, and which code points lead to them"):
+        "besteffort" Choice, "precedence" Choice, "diffserv3" Choice, "diffserv4" Choice,
         "diffserv8" Choice;
     "": "diffserv" Means(&["diffserv4"]);
-    "flow_mode": "flowblind" Choice, "srchost" Choice, "dsthost" Choice, "hosts" Choice, "flows" Choice,
+    "flow_mode" ("triple-isolate", "what makes a flow, and which hosts get equal shares"):
+        "flowblind" Choice, "srchost" Choice, "dsthost" Choice, "hosts" Choice, "flows" Choice,
         "dual-srchost" Choice, "dual-dsthost" Choice, "triple-isolate" Choice;
-    "nat": "nat" Switch(true), "nonat" Switch(false);
-    "wash": "wash" Switch(true), "nowash" Switch(false);
-    "split_gso": "split-gso" Switch(true), "no-split-gso" Switch(false);
-    "ack_filter": "ack-filter" Choice, "ack-filter-aggressive" Choice, "no-ack-filter" Choice;
-    "memlimit_bytes": "memlimit" Bytes(0, MOST);
-    "fwmark": "fwmark" Mask;
-    "raw": "raw" Switch(true);
-    "overhead": "overhead" Count(-64, 256);
+    "nat" ("nonat", "look at addresses before translation (on kernels only)"):
+        "nat" Switch(true), "nonat" Switch(false);
+    "wash" ("nowash", "set the code point of every packet to 0"):
+        "wash" Switch(true), "nowash" Switch(false);
+    "split_gso" ("split-gso", "split bundles of segments; the simulator has none"):
+        "split-gso" Switch(true), "no-split-gso" Switch(false);
+    "ack_filter" ("no-ack-filter", "drop acknowledgements that later ones make superfluous"):
+        "ack-filter" Choice, "ack-filter-aggressive" Choice, "no-ack-filter" Choice;
+    "memlimit_bytes" ("0", "memory of all packets; 0 for four times what the bandwidth sends in rtt, from 4 MiB up"):
+        "memlimit" Bytes(0, MOST);
+    "fwmark" ("0", "bits of the firewall mark that choose the tin (on kernels only)"):
+        "fwmark" Mask;
+    "raw" ("", "count packets with their Ethernet header, as without overhead"):
+        "raw" Switch(true);
+    "overhead" ("0", "bytes that the link adds to a packet from its IP header on"):
+        "overhead" Count(-64, 256);
     "": "ether-vlan" Means(&["+overhead", "4"]);
-    "mpu": "mpu" Count(0, 256);
-    "atm": "atm" Choice, "ptm" Choice, "noatm" Choice;
+    "mpu" ("0", "the smallest packet that the link sends, bytes"):
+        "mpu" Count(0, 256);
+    "atm" ("noatm", "what the link makes of a packet: cells of ATM, or the coding of PTM"):
+        "atm" Choice, "ptm" Choice, "noatm" Choice;
     "": "conservative" Means(&["overhead", "48", "atm"]), "pppoa-vcmux" Means(&["+overhead", "10", "atm"]),
         "pppoa-llc" Means(&["+overhead", "14", "atm"]), "pppoe-vcmux" Means(&["+overhead", "32", "atm"]),
         "pppoe-llcsnap" Means(&["+overhead", "40", "atm"]), "bridged-vcmux" Means(&["+overhead", "24", "atm"]),
@@ -314,5 +248,6 @@ const WORDS: &[KernelWord] = kernel_words! {
         "bridged-ptm" Means(&["+overhead", "22", "ptm"]),
         "docsis" Means(&["+overhead", "18", "mpu", "64", "noatm"]),
         "ethernet" Means(&["+overhead", "38", "mpu", "84"]), "via-ethernet" Means(&[]);
-    "ingress": "ingress" Switch(true), "egress" Switch(false);
+    "ingress" ("egress", "count dropped packets too: the bottleneck is before this place"):
+        "ingress" Switch(true), "egress" Switch(false);
 };

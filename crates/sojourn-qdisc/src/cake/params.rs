@@ -1,71 +1,52 @@
-//! The parameters of [`Cake`](super::Cake).
+//! The parameters of [`Cake`](super::Cake). Choices are in the order of the kernel's numbers.
 
 use crate::ParamError;
 use crate::param::{in_range, positive_time};
-use sojourn_units::{Bytes, Duration, Rate};
+use sojourn_units::{Bytes, Duration, Rate, words};
 
-/// How packets are told apart by the code points of their IP headers. Each class is a tin.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum CakeTins {
-    /// Three tins: bulk, best effort, voice.
-    #[default]
-    Diffserv3,
-    /// Four tins: bulk, best effort, video, voice.
-    Diffserv4,
-    /// Eight tins.
-    Diffserv8,
-    /// One tin.
-    Besteffort,
-    /// Eight tins by the three bits of RFC 791's precedence.
-    Precedence,
+words! {
+    /// How packets are told apart by the code points of their IP headers. Each class is a tin.
+    #[derive(Default)]
+    pub enum CakeTins {
+        /// Three tins: bulk, best effort, voice.
+        #[default]
+        Diffserv3 = "diffserv3",
+        /// Four tins: bulk, best effort, video, voice.
+        Diffserv4 = "diffserv4",
+        /// Eight tins.
+        Diffserv8 = "diffserv8",
+        /// One tin.
+        Besteffort = "besteffort",
+        /// Eight tins by the three bits of RFC 791's precedence.
+        Precedence = "precedence",
+    }
 }
 
-impl CakeTins {
-    /// Every preset, in the order of the kernel's numbers.
-    pub const ALL: [Self; 5] = [
-        Self::Diffserv3,
-        Self::Diffserv4,
-        Self::Diffserv8,
-        Self::Besteffort,
-        Self::Precedence,
-    ];
-}
-
-/// What makes a flow, and which hosts get equal shares.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum CakeFlowMode {
-    /// All packets are one flow.
-    Flowblind,
-    /// A flow for each source.
-    Srchost,
-    /// A flow for each destination.
-    Dsthost,
-    /// A flow for each pair of source and destination.
-    Hosts,
-    /// A flow for each conversation.
-    Flows,
-    /// A flow for each conversation; sources get equal shares.
-    DualSrchost,
-    /// A flow for each conversation; destinations get equal shares.
-    DualDsthost,
-    /// A flow for each conversation; sources and destinations get equal shares.
-    #[default]
-    TripleIsolate,
+words! {
+    /// What makes a flow, and which hosts get equal shares.
+    #[derive(Default)]
+    pub enum CakeFlowMode {
+        /// All packets are one flow.
+        Flowblind = "flowblind",
+        /// A flow for each source.
+        Srchost = "srchost",
+        /// A flow for each destination.
+        Dsthost = "dsthost",
+        /// A flow for each pair of source and destination.
+        Hosts = "hosts",
+        /// A flow for each conversation.
+        Flows = "flows",
+        /// A flow for each conversation; sources get equal shares.
+        DualSrchost = "dual-srchost",
+        /// A flow for each conversation; destinations get equal shares.
+        DualDsthost = "dual-dsthost",
+        /// A flow for each conversation; sources and destinations get equal shares.
+        #[default]
+        TripleIsolate = "triple-isolate",
+    }
 }
 
 impl CakeFlowMode {
-    /// Every mode, in the order of the kernel's numbers.
-    pub const ALL: [Self; 8] = [
-        Self::Flowblind,
-        Self::Srchost,
-        Self::Dsthost,
-        Self::Hosts,
-        Self::Flows,
-        Self::DualSrchost,
-        Self::DualDsthost,
-        Self::TripleIsolate,
-    ];
-
     /// Whether a source that has many bulk flows gets less for each of them.
     pub(super) const fn shares_by_source(self) -> bool {
         matches!(self, Self::DualSrchost | Self::TripleIsolate)
@@ -77,38 +58,32 @@ impl CakeFlowMode {
     }
 }
 
-/// Whether acknowledgements are dropped that a later one makes superfluous.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum CakeAckFilter {
-    /// None is.
-    #[default]
-    Off,
-    /// Of three in a queue the oldest goes.
-    Conservative,
-    /// Of two in a queue the older goes.
-    Aggressive,
+words! {
+    /// Whether acknowledgements are dropped that a later one makes superfluous.
+    #[derive(Default)]
+    pub enum CakeAckFilter {
+        /// None is.
+        #[default]
+        Off = "no-ack-filter",
+        /// Of three in a queue the oldest goes.
+        Conservative = "ack-filter",
+        /// Of two in a queue the older goes.
+        Aggressive = "ack-filter-aggressive",
+    }
 }
 
-impl CakeAckFilter {
-    /// Every setting, in the order of the kernel's numbers.
-    pub const ALL: [Self; 3] = [Self::Off, Self::Conservative, Self::Aggressive];
-}
-
-/// What the link below makes of a packet.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum CakeLinkLayer {
-    /// It sends the packet as it is.
-    #[default]
-    Plain,
-    /// It cuts the packet into cells of ATM: 53 bytes for each 48.
-    Atm,
-    /// It codes the packet in 64/65 octets, as PTM of VDSL2 does: one byte more for each 64.
-    Ptm,
-}
-
-impl CakeLinkLayer {
-    /// Every layer, in the order of the kernel's numbers.
-    pub const ALL: [Self; 3] = [Self::Plain, Self::Atm, Self::Ptm];
+words! {
+    /// What the link below makes of a packet.
+    #[derive(Default)]
+    pub enum CakeLinkLayer {
+        /// It sends the packet as it is.
+        #[default]
+        Plain = "noatm",
+        /// It cuts the packet into cells of ATM: 53 bytes for each 48.
+        Atm = "atm",
+        /// It codes the packet in 64/65 octets, as PTM of VDSL2 does: one byte more for each 64.
+        Ptm = "ptm",
+    }
 }
 
 /// Parameters of [`Cake`](super::Cake).

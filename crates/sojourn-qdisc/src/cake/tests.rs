@@ -1,5 +1,6 @@
 use super::cobalt::{Cobalt, CobaltParams};
 use super::*;
+use crate::grammar::model::Model as _;
 use crate::testing::{Bench, TestPacket, bench};
 use crate::{Discipline, Dropped, QdiscSpec, band_of_dscp, packet_without, priority_of_dscp};
 use sojourn_units::Duration;
@@ -53,7 +54,7 @@ fn cake<P: Packet>(words: &str) -> crate::AnyQdisc<P> {
 
 fn params(words: &str) -> CakeParams {
     let words: Vec<&str> = words.split_whitespace().collect();
-    crate::grammar::reading::parse_words::<CakeSpec>(&words)
+    CakeSpec::parse(&words)
         .unwrap_or_else(|e| panic!("{words:?}: {e}"))
         .params
 }

@@ -65,12 +65,25 @@ const NAMES: &[(&str, u8)] = &[
     ("CS7", 56),
 ];
 
-/// The code point of a word: a name in letters of any size, or a number.
+/// What a code point may be, for sentences.
+pub const CODE_POINT_RULE: &str = "0 to 63, or a name: CS0 to CS7, AF11 to AF43, EF, VA or LE";
+
+/// The code point of a name in letters of any size.
+///
+/// ```
+/// assert_eq!(sojourn_qdisc::named_code_point("af11"), Some(10));
+/// ```
+#[must_use]
+pub fn named_code_point(name: &str) -> Option<u8> {
+    let named = NAMES.iter().find(|(known, _)| known.eq_ignore_ascii_case(name));
+    named.map(|&(_, code)| code)
+}
+
+/// The code point of a word: a name, or a number.
 pub(crate) fn code_point(word: &str) -> Option<u8> {
-    let named = NAMES.iter().find(|(name, _)| name.eq_ignore_ascii_case(word));
     let plain = !word.is_empty() && word.bytes().all(|b| b.is_ascii_digit());
     let number = || word.parse::<u8>().ok().filter(|&code| plain && code < 64);
-    named.map(|&(_, code)| code).or_else(number)
+    named_code_point(word).or_else(number)
 }
 
 /// What a filter says of its code points.
@@ -129,5 +142,24 @@ mod tests {
             (Some(46), Some(63), None, None)
         );
         assert_eq!(show_codes(1 << 46 | 1 << 3), "dscp 3 EF");
+        for (name, value) in [
+            ("CS0", Some(0)),
+            ("CS7", Some(56)),
+            ("AF11", Some(10)),
+            ("AF43", Some(38)),
+            ("EF", Some(46)),
+            ("VA", Some(44)),
+            ("LE", Some(1)),
+            ("CS8", None),
+            ("CS", None),
+            ("CS+1", None),
+            ("AF14", None),
+            ("AF51", None),
+            ("AF1", None),
+            ("BE", None),
+            ("46", None),
+        ] {
+            assert_eq!(named_code_point(name), value, "{name}");
+        }
     }
 }

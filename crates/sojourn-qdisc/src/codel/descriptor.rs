@@ -60,14 +60,8 @@ impl Model for CodelSpec {
     fn defaults() -> Self {
         Self::of(CodelVariant::Linux)
     }
-    fn variant(&self) -> Option<&'static str> {
-        match self.params.variant {
-            CodelVariant::Linux => None,
-            CodelVariant::LinuxTicks => Some("linux-ticks"),
-            CodelVariant::Linux314 => Some("linux-3.14"),
-            CodelVariant::Rfc8289 => Some("rfc8289"),
-            CodelVariant::Ns2 => Some("ns2"),
-        }
+    fn variant(&self) -> &'static str {
+        self.params.variant.name()
     }
     fn finish(&mut self) -> Result<(), ParamError> {
         packet_limit(Self::ABOUT.kind, self.limit)?;

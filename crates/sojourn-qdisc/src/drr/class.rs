@@ -41,9 +41,7 @@ impl DrrClass {
 
     /// The canonical text.
     pub(crate) fn show(self) -> String {
-        let mut text = "drr".to_owned();
-        Self::TABLE.write(&self, &mut text);
-        text
+        Self::TABLE.show(&self)
     }
 
     /// What a kernel is told.

@@ -112,8 +112,8 @@ impl Model for PfifoFastParams {
     fn defaults() -> Self {
         Self::default()
     }
-    fn variant(&self) -> Option<&'static str> {
-        (self.variant == PfifoFastVariant::Linux314).then_some("linux-3.14")
+    fn variant(&self) -> &'static str {
+        self.variant.name()
     }
     fn finish(&mut self) -> Result<(), ParamError> {
         self.validate()

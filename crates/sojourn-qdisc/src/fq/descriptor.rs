@@ -55,8 +55,8 @@ impl Model for FqParams {
     fn defaults() -> Self {
         Self::LINUX
     }
-    fn variant(&self) -> Option<&'static str> {
-        (self.variant == FqVariant::Linux73).then_some("linux-7.3")
+    fn variant(&self) -> &'static str {
+        self.variant.name()
     }
     /// Words that only the newer kernel has make it that kernel's.
     fn finish(&mut self) -> Result<(), ParamError> {

@@ -3,17 +3,19 @@
 use crate::fifo::MTU;
 use crate::param::{LONGEST, in_range};
 use crate::{Packet, ParamError};
-use sojourn_units::{Duration, Rate};
+use sojourn_units::{Duration, Rate, words};
 
-/// Whose `fq` it is.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum FqVariant {
-    /// Linux 6.1: one round for all flows; packets of the highest priority pass them.
-    #[default]
-    Linux61,
-    /// Linux 7.3: three bands with weights, a limit for each band, and a fast path for packets that need not wait.
-    /// Source: Linux 6.8 and later have the bands.
-    Linux73,
+words! {
+    /// Whose `fq` it is.
+    #[derive(Default)]
+    pub enum FqVariant {
+        /// Linux 6.1: one round for all flows; packets of the highest priority pass them.
+        #[default]
+        Linux61 = "linux",
+        /// Linux 7.3: three bands with weights, a limit for each band, and a fast path for packets that need not wait.
+        /// Source: Linux 6.8 and later have the bands.
+        Linux73 = "linux-7.3",
+    }
 }
 
 /// Bands of `variant linux-7.3`. Source: `FQ_BANDS`.

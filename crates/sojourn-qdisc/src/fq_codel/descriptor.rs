@@ -53,11 +53,10 @@ impl Model for FqCodelParams {
     fn defaults() -> Self {
         Self::LINUX
     }
-    fn variant(&self) -> Option<&'static str> {
+    fn variant(&self) -> &'static str {
         match (self.variant, self.codel.variant) {
-            (FqCodelVariant::Linux, CodelVariant::LinuxTicks) => Some("linux-ticks"),
-            (FqCodelVariant::Linux, _) => None,
-            (other, _) => Some(other.name()),
+            (FqCodelVariant::Linux, CodelVariant::LinuxTicks) => CodelVariant::LinuxTicks.name(),
+            (own, _) => own.name(),
         }
     }
     /// Source: `fq_codel_change` takes a quantum of less than 256 as 256.

@@ -1,11 +1,12 @@
 //! What there is: every kind and its parameters, for lists and help.
 
-use super::kernel_words::KernelTable;
 use super::model::Model;
 use super::raw_value::FLAG;
+use super::words::Word;
+use serde::Serialize;
 
 /// A kind of discipline.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct KindInfo {
     /// As `tc` calls it.
     pub kind: &'static str,
@@ -18,7 +19,7 @@ pub struct KindInfo {
 }
 
 /// A parameter of a kind.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct ParameterInfo {
     /// The word; for a flag that can be said both ways, `ecn | noecn`.
     pub name: String,
@@ -30,26 +31,9 @@ pub struct ParameterInfo {
     pub help: String,
 }
 
+/// What there is of a kind.
 pub(crate) fn describe<T: Model>() -> KindInfo {
-    let defaults = T::defaults();
-    // A value has one canonical name; of a flag every name says something.
-    let mut parameters: Vec<ParameterInfo> = T::WORDS
-        .iter()
-        .map(|word| ParameterInfo {
-            name: if word.unit == FLAG {
-                word.names.join(" | ")
-            } else {
-                word.names[0].to_owned()
-            },
-            default: word.show(&defaults),
-            unit: word.unit,
-            help: word.help.to_owned(),
-        })
-        .collect();
-    if let Some(tabled) = T::TABLED {
-        let one = |&(option, default, help): &_| tabled_parameter(tabled.table, option, default, help);
-        parameters = tabled.help.iter().map(one).collect();
-    }
+    let mut parameters = T::parameters();
     if !T::VARIANTS.is_empty() {
         let others: Vec<&str> = T::VARIANTS.iter().map(|variant| variant.0).collect();
         parameters.push(ParameterInfo {
@@ -67,18 +51,19 @@ pub(crate) fn describe<T: Model>() -> KindInfo {
     }
 }
 
-/// An option of a table: its word if that has a value, or else all words that exclude each other.
-fn tabled_parameter(table: &KernelTable, option: &str, default: &str, help: &str) -> ParameterInfo {
-    let words = || table.words.iter().filter(|word| word.option == option);
-    let valued = words().find_map(|word| Some((word.name.to_owned(), word.takes.unit()?)));
-    let (name, unit) = valued.unwrap_or_else(|| {
-        let names: Vec<&str> = words().map(|word| word.name).collect();
-        (names.join(" | "), FLAG)
-    });
-    ParameterInfo {
-        name,
-        default: Some(default.to_owned()).filter(|default| !default.is_empty()),
-        unit,
-        help: help.to_owned(),
-    }
+/// The words of a kind as parameters.
+pub(crate) fn parameters<T: Model>() -> Vec<ParameterInfo> {
+    let defaults = T::defaults();
+    // A value has one canonical name; of a flag every name says something.
+    let parameter = |word: &Word<T>| ParameterInfo {
+        name: if word.unit == FLAG {
+            word.names.join(" | ")
+        } else {
+            word.names[0].to_owned()
+        },
+        default: word.show(&defaults),
+        unit: word.unit,
+        help: word.help.to_owned(),
+    };
+    T::WORDS.iter().map(parameter).collect()
 }

@@ -4,9 +4,10 @@
 //! Each such kind has one table in its module. A word fills an option, or stands for other words; what is not given is
 //! left to the kernel.
 
+use super::catalogue::ParameterInfo;
 use super::error::SpecError;
 use super::measures::{Speed, Unit, Value, signed};
-use super::raw_value::RawValue;
+use super::raw_value::{FLAG, RawValue};
 use crate::ParamError;
 use crate::descriptor::Descriptor;
 use crate::netlink::{OptionValue, Options};
@@ -52,33 +53,67 @@ impl Takes {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct KernelWord {
     pub(crate) name: &'static str,
-    /// The option that it fills. Of the words of one option the last counts.
-    pub(crate) option: &'static str,
     pub(crate) takes: Takes,
+}
+
+/// An option of a kernel's discipline.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct KernelOption {
+    /// Empty for words that say what others say.
+    pub(crate) name: &'static str,
+    /// What holds if it is not given; empty if nothing does.
+    pub(crate) default: &'static str,
+    /// One line.
+    pub(crate) help: &'static str,
+    /// The words that fill it, of which the last counts.
+    pub(crate) words: &'static [KernelWord],
+}
+
+impl KernelOption {
+    /// The option for lists: its word if that has a value, or else all words that exclude each other.
+    fn info(&self) -> ParameterInfo {
+        let valued = |word: &KernelWord| Some((word.name.to_owned(), word.takes.unit()?));
+        let (name, unit) = self.words.iter().find_map(valued).unwrap_or_else(|| {
+            let names: Vec<&str> = self.words.iter().map(|word| word.name).collect();
+            (names.join(" | "), FLAG)
+        });
+        ParameterInfo {
+            name,
+            default: Some(self.default.to_owned()).filter(|default| !default.is_empty()),
+            unit,
+            help: self.help.to_owned(),
+        }
+    }
 }
 
 /// The largest word of 32 bits.
 pub(crate) const MOST: i64 = u32::MAX as i64;
 
-/// A table of words: each row is `OPTION: NAME TAKES, ...;`. Words that say what others say have no option of their
-/// own.
-macro_rules! kernel_words {
-    ($($option:literal: $($name:literal $takes:ident $(($($of:expr),+))?),+;)+) => {
-        &[$($($crate::grammar::kernel_words::KernelWord {
-            name: $name,
-            option: $option,
-            takes: $crate::grammar::kernel_words::Takes::$takes $(($($of),+))?,
-        }),+),+]
+/// A table of options: each row is `OPTION (DEFAULT, HELP): NAME TAKES, ...;`. Words that say what others say have no
+/// option of their own: `"": NAME TAKES, ...;`.
+macro_rules! kernel_options {
+    ($($option:literal $(($default:literal, $help:literal))?:
+        $($name:literal $takes:ident $(($($of:expr),+))?),+;)+
+    ) => {
+        &[$($crate::grammar::kernel_words::KernelOption {
+            name: $option,
+            default: concat!($($default)?),
+            help: concat!($($help)?),
+            words: &[$($crate::grammar::kernel_words::KernelWord {
+                name: $name,
+                takes: $crate::grammar::kernel_words::Takes::$takes $(($($of),+))?,
+            }),+],
+        }),+]
     };
 }
-pub(crate) use kernel_words;
+pub(crate) use kernel_options;
 
 /// The table of a kind.
 #[derive(Debug)]
 pub(crate) struct KernelTable {
     pub(crate) about: Descriptor,
-    /// Its words; the options are written in the order in which they first occur.
-    pub(crate) words: &'static [KernelWord],
+    /// In the order in which they are written.
+    pub(crate) options: &'static [KernelOption],
     /// Words that take options back which stand before them.
     pub(crate) takes_back: &'static [(&'static str, &'static [&'static str])],
     /// Words of which one may stand, and once.
@@ -95,22 +130,27 @@ impl PartialEq for KernelTable {
 }
 
 impl KernelTable {
-    fn place(&self, option: &str) -> usize {
-        let found = self.words.iter().position(|word| word.option == option);
-        found.unwrap_or(self.words.len())
+    /// A word, and the place of the option that it fills.
+    fn word(&self, name: &str) -> Option<(usize, &'static KernelWord)> {
+        let mut places = self.options.iter().enumerate();
+        places.find_map(|(place, option)| {
+            let word = option.words.iter().find(|word| word.name == name)?;
+            Some((place, word))
+        })
     }
 
-    fn word(&self, name: &str) -> Option<&'static KernelWord> {
-        self.words.iter().find(|word| word.name == name)
+    /// Its options, for lists.
+    pub(crate) fn parameters(&self) -> Vec<ParameterInfo> {
+        let named = self.options.iter().filter(|option| !option.name.is_empty());
+        named.map(KernelOption::info).collect()
     }
 }
 
 /// An option that was given.
 #[derive(Clone, Debug, PartialEq)]
 struct Item {
-    /// Where it stands in the canonical text.
+    /// Its place in the table.
     place: usize,
-    option: &'static str,
     text: String,
     value: OptionValue,
 }
@@ -138,11 +178,12 @@ impl KernelOnly {
         let mut rest = words.iter();
         let mut once = false;
         while let Some(&name) = rest.next() {
-            let Some(word) = table.word(name) else {
+            let Some((place, word)) = table.word(name) else {
+                let words = table.options.iter().flat_map(|option| option.words);
                 return Err(SpecError::UnknownWord {
                     word: name.to_owned(),
                     kind: table.about.kind,
-                    allowed: table.words.iter().map(|w| w.name).collect::<Vec<_>>().join(", "),
+                    allowed: words.map(|word| word.name).collect::<Vec<_>>().join(", "),
                 });
             };
             if table.once.contains(&name) && std::mem::replace(&mut once, true) {
@@ -153,26 +194,27 @@ impl KernelOnly {
             if let Takes::Means(others) = word.takes {
                 let mut others = others.iter();
                 while let Some(&other) = others.next() {
-                    if let Some(word) = table.word(other.trim_start_matches('+')) {
-                        spec.add(table, word, other.starts_with('+'), &mut others)?;
+                    if let Some((place, word)) = table.word(other.trim_start_matches('+')) {
+                        spec.add(place, word, other.starts_with('+'), &mut others)?;
                     }
                 }
             } else {
-                spec.add(table, word, false, &mut rest)?;
+                spec.add(place, word, false, &mut rest)?;
             }
         }
         spec.items.sort_by_key(|item| item.place);
         Ok(spec)
     }
 
-    /// Fills the option of `word`; its value is the next of `rest`, or so much more.
+    /// Fills the option at `place` by `word`; its value is the next of `rest`, or so much more.
     fn add<'a>(
         &mut self,
-        table: &KernelTable,
+        place: usize,
         word: &'static KernelWord,
         more: bool,
         rest: &mut impl Iterator<Item = &'a &'a str>,
     ) -> Result<(), SpecError> {
+        let table = self.table;
         let unit = word.takes.unit();
         let given = match unit {
             Some(unit) => rest.next().ok_or_else(|| SpecError::NoValue {
@@ -182,22 +224,16 @@ impl KernelOnly {
             None => "",
         };
         let (mut text, mut value) = read(&RawValue::new(table.about.kind, word.name, given), word)?;
-        let there = self.items.iter().position(|item| item.option == word.option);
+        let there = self.items.iter().find(|item| item.place == place);
         if let (true, Some(there), OptionValue::Number(n)) = (more, there, &value)
-            && let OptionValue::Number(before) = self.items[there].value
+            && let OptionValue::Number(before) = there.value
         {
             (text, value) = (format!("{} {}", word.name, before + n), OptionValue::Number(before + n));
         }
         let back = table.takes_back.iter().find(|(name, _)| *name == word.name);
-        self.items.retain(|item| {
-            item.option != word.option && !back.is_some_and(|(_, options)| options.contains(&item.option))
-        });
-        self.items.push(Item {
-            place: table.place(word.option),
-            option: word.option,
-            text,
-            value,
-        });
+        let back = |item: &Item| back.is_some_and(|(_, options)| options.contains(&table.options[item.place].name));
+        self.items.retain(|item| item.place != place && !back(item));
+        self.items.push(Item { place, text, value });
         Ok(())
     }
 
@@ -209,10 +245,8 @@ impl KernelOnly {
 
     /// The options that were given, by name, and what follows from them.
     pub(crate) fn options(&self) -> Options {
-        let given = self
-            .items
-            .iter()
-            .map(|item| (item.option.to_owned(), item.value.clone()));
+        let name = |item: &Item| self.table.options[item.place].name.to_owned();
+        let given = self.items.iter().map(|item| (name(item), item.value.clone()));
         let mut all: Options = given.collect();
         if let Some((name, value)) = (self.table.besides)(&all) {
             all.insert(name.to_owned(), OptionValue::Number(value));

@@ -1,27 +1,19 @@
 //! A kind of discipline as a [`Model`]: what is known of it, its words, and for a kind without classes how it is made.
 
+use super::catalogue::{ParameterInfo, parameters};
 use super::error::SpecError;
-use super::kernel_words::{KernelOnly, KernelTable};
+use super::reading::{parse_words, show_words};
 use super::words::{Ignored, Table, Unmodelled, Word};
 use crate::descriptor::Descriptor;
 use crate::footprint::Footprint;
 use crate::netlink::Named;
 use crate::{Packet, ParamError};
 
+/// The name of the variant that is the current kernel.
+pub(crate) const CURRENT: &str = "linux";
+
 /// The name of a variant, and the defaults it has.
 pub(crate) type Variant<T> = (&'static str, fn() -> T);
-
-/// A kind whose words are one table for the simulator and for kernels. Its canonical text has the words that were
-/// given, and a kernel is told these.
-pub(crate) struct Tabled<T: 'static> {
-    pub(crate) table: &'static KernelTable,
-    /// Of each option its default, empty if there is none, and one line.
-    pub(crate) help: &'static [(&'static str, &'static str, &'static str)],
-    /// What the words come to.
-    pub(crate) read: fn(KernelOnly) -> Result<T, SpecError>,
-    /// The words that were given.
-    pub(crate) words: fn(&T) -> &KernelOnly,
-}
 
 /// A kind of discipline that is modelled here: its parameters are `Self`, as `tc` takes them.
 pub(crate) trait Model: Clone + Sized + 'static {
@@ -33,27 +25,34 @@ pub(crate) trait Model: Clone + Sized + 'static {
     const IGNORED: &'static [Ignored] = &[];
     /// Words that `tc` knows and that are not modelled.
     const UNMODELLED: &'static [Unmodelled] = &[];
-    /// Its words, if they are a table that kernels share.
-    const TABLED: Option<Tabled<Self>> = None;
     /// Names of behaviours other than the current kernel's, and the defaults that each has.
     const VARIANTS: &'static [Variant<Self>] = &[];
 
     /// `tc`'s and the current kernel's defaults.
     fn defaults() -> Self;
-    /// The name of a variant other than the current kernel's.
-    fn variant(&self) -> Option<&'static str> {
-        None
+    /// The name of its variant.
+    fn variant(&self) -> &'static str {
+        CURRENT
     }
     /// Fills in what follows from other words, and checks all.
     fn finish(&mut self) -> Result<(), ParamError>;
     /// Takes the variant away: a kernel has its own behaviour. What the variant does not have gets the kernel's
     /// defaults.
     fn for_kernel(&mut self) {}
-    /// What a kernel is told: every word, or of a table those that were given.
+    /// Reads the words after the kind.
+    fn parse(words: &[&str]) -> Result<Self, SpecError> {
+        parse_words(words)
+    }
+    /// The canonical text.
+    fn show(&self) -> String {
+        show_words(self)
+    }
+    /// Its words for lists, but for `variant`.
+    fn parameters() -> Vec<ParameterInfo> {
+        parameters::<Self>()
+    }
+    /// What a kernel is told.
     fn kernel(&self) -> Result<Vec<Named>, ParamError> {
-        if let Some(tabled) = Self::TABLED {
-            return Ok((tabled.words)(self).options().into_iter().collect());
-        }
         table::<Self>().for_kernel(self)
     }
     /// What it comes to at most.

@@ -1,15 +1,11 @@
 //! A text of words read into parameters, and written.
 
 use super::error::SpecError;
-use super::kernel_words::KernelOnly;
-use super::model::{Model, table};
+use super::model::{CURRENT, Model, table};
 use crate::ParamError;
 
 /// Reads the words after the kind.
 pub(crate) fn parse_words<T: Model>(words: &[&str]) -> Result<T, SpecError> {
-    if let Some(tabled) = T::TABLED {
-        return (tabled.read)(KernelOnly::parse(tabled.table, words)?);
-    }
     let mut value = starting_point::<T>(words)?;
     table::<T>().read(words, &mut value)?;
     value.finish()?;
@@ -31,13 +27,13 @@ fn starting_point<T: Model>(words: &[&str]) -> Result<T, SpecError> {
             unit: "name",
         });
     };
-    if name == "linux" {
+    if name == CURRENT {
         return Ok(T::defaults());
     }
     if let Some((_, defaults)) = T::VARIANTS.iter().find(|variant| variant.0 == name) {
         return Ok(defaults());
     }
-    let known: Vec<&str> = std::iter::once("linux")
+    let known: Vec<&str> = std::iter::once(CURRENT)
         .chain(T::VARIANTS.iter().map(|v| v.0))
         .collect();
     let rule = format!("one of {}", known.join(", "));
@@ -46,14 +42,10 @@ fn starting_point<T: Model>(words: &[&str]) -> Result<T, SpecError> {
 
 /// The canonical text.
 pub(crate) fn show_words<T: Model>(value: &T) -> String {
-    if let Some(tabled) = T::TABLED {
-        return (tabled.words)(value).to_string();
-    }
-    let mut text = T::ABOUT.kind.to_owned();
-    table::<T>().write(value, &mut text);
-    if let Some(variant) = value.variant() {
+    let mut text = table::<T>().show(value);
+    if value.variant() != CURRENT {
         text.push_str(" variant ");
-        text.push_str(variant);
+        text.push_str(value.variant());
     }
     text
 }

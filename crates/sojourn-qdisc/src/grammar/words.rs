@@ -185,8 +185,9 @@ impl<T: Clone> Table<T> {
         names.join(", ")
     }
 
-    /// The words that give `value`, each with a space before it.
-    pub(crate) fn write(&self, value: &T, text: &mut String) {
+    /// The kind, and the words that give `value`.
+    pub(crate) fn show(&self, value: &T) -> String {
+        let mut text = self.kind.to_owned();
         for word in self.words {
             if let Some(shown) = word.show(value) {
                 text.push(' ');
@@ -197,6 +198,7 @@ impl<T: Clone> Table<T> {
                 text.push_str(&shown);
             }
         }
+        text
     }
 
     /// What a kernel is told of every word.

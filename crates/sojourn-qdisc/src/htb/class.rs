@@ -139,9 +139,7 @@ impl HtbClass {
 
     /// The canonical text.
     pub(crate) fn show(&self) -> String {
-        let mut text = "htb".to_owned();
-        Self::TABLE.write(self, &mut text);
-        text
+        Self::TABLE.show(self)
     }
 
     /// What a kernel is told, depths of buckets as ticks.

@@ -44,12 +44,8 @@ impl Model for PieParams {
     fn defaults() -> Self {
         Self::LINUX
     }
-    fn variant(&self) -> Option<&'static str> {
-        match self.variant {
-            PieVariant::Linux => None,
-            PieVariant::Linux314 => Some("linux-3.14"),
-            PieVariant::Rfc8033 => Some("rfc8033"),
-        }
+    fn variant(&self) -> &'static str {
+        self.variant.name()
     }
     fn finish(&mut self) -> Result<(), ParamError> {
         self.validate()

@@ -106,8 +106,8 @@ impl Model for RedWords {
     fn defaults() -> Self {
         Self::default()
     }
-    fn variant(&self) -> Option<&'static str> {
-        (self.variant == RedVariant::Linux314).then_some("linux-3.14")
+    fn variant(&self) -> &'static str {
+        self.variant.name()
     }
     fn finish(&mut self) -> Result<(), ParamError> {
         let p = self.params()?;

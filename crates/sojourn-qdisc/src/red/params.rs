@@ -4,20 +4,22 @@
 
 use crate::ParamError;
 use crate::param::in_range;
-use sojourn_units::{Bytes, Rate};
+use sojourn_units::{Bytes, Rate, words};
 
-/// Which `red adaptive` is meant.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum RedVariant {
-    /// Linux 6.1 as iproute2 6.1 configures it: the word `adaptive` is accepted and shown, but nothing adapts.
-    ///
-    /// Since `tc` sends RED's flags in an attribute of their own (TCA_RED_FLAGS, 2020), the kernel, which starts the
-    /// adaptation timer by the flags of the old structure, never starts it. Measured: `tc -d` shows probability 0.02
-    /// after 20 s below the target, where adaptation would have brought it to 0.0096.
-    #[default]
-    Linux,
-    /// Linux 3.14: `adaptive` adapts.
-    Linux314,
+words! {
+    /// Which `red adaptive` is meant.
+    #[derive(Default)]
+    pub enum RedVariant {
+        /// Linux 6.1 as iproute2 6.1 configures it: the word `adaptive` is accepted and shown, but nothing adapts.
+        ///
+        /// Since `tc` sends RED's flags in an attribute of their own (TCA_RED_FLAGS, 2020), the kernel, which starts the
+        /// adaptation timer by the flags of the old structure, never starts it. Measured: `tc -d` shows probability 0.02
+        /// after 20 s below the target, where adaptation would have brought it to 0.0096.
+        #[default]
+        Linux = "linux",
+        /// Linux 3.14: `adaptive` adapts.
+        Linux314 = "linux-3.14",
+    }
 }
 
 /// Parameters of [`Red`](crate::Red), all resolved.

@@ -87,11 +87,8 @@ impl Model for SfqParams {
     fn defaults() -> Self {
         Self::default()
     }
-    fn variant(&self) -> Option<&'static str> {
-        match self.variant {
-            SfqVariant::Linux => None,
-            SfqVariant::Linux73 => Some("linux-7.3"),
-        }
+    fn variant(&self) -> &'static str {
+        self.variant.name()
     }
     fn for_kernel(&mut self) {
         self.variant = SfqVariant::Linux;

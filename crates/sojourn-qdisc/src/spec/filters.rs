@@ -12,7 +12,7 @@
 use super::QdiscSpec;
 use super::statements::{Place, classes_of, handle, same_major};
 use crate::ParamError;
-use crate::classful::names::{Handle, code_point};
+use crate::classful::names::{CODE_POINT_RULE, Handle, code_point};
 use crate::classful::{Classes, Filter, FilterPlace};
 use crate::grammar::error::SpecError;
 use crate::grammar::raw_value::RawValue;
@@ -190,10 +190,8 @@ fn named_codes(words: &[&str]) -> Result<u64, SpecError> {
         });
     }
     words.iter().try_fold(0, |codes, word| {
-        let code = code_point(word).ok_or_else(|| {
-            let rule = "0 to 63, or a name: CS0 to CS7, AF11 to AF43, EF, VA or LE";
-            ParamError::new("filter", "dscp", format!("{word:?}"), rule)
-        })?;
+        let code =
+            code_point(word).ok_or_else(|| ParamError::new("filter", "dscp", format!("{word:?}"), CODE_POINT_RULE))?;
         Ok(codes | 1 << code)
     })
 }

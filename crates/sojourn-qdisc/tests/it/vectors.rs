@@ -133,7 +133,7 @@ impl EcnField {
         match self {
             Self::Capable(false) => Ecn::NotEct,
             Self::Capable(true) => Ecn::Ect0,
-            Self::Codepoint(name) => name.parse().unwrap_or_else(|_| panic!("{name} is no codepoint")),
+            Self::Codepoint(name) => Ecn::from_name(name).unwrap_or_else(|| panic!("{name} is no codepoint")),
         }
     }
 }

@@ -1,7 +1,6 @@
 //! From the cell of a scenario to what radios, access point and stations are told.
 
-use super::qdisc;
-use sojourn_bed::{AqlPlan, CategoryPlan, WifiLinkPlan, WifiPlan, WifiQueuePlan, WifiStationPlan};
+use sojourn_bed::{AqlPlan, CategoryPlan, QdiscPlan, WifiLinkPlan, WifiPlan, WifiQueuePlan, WifiStationPlan};
 use sojourn_scenario::wifi_discipline;
 use sojourn_units::Duration;
 use sojourn_wifi::{AqlSpec, CellSpec, EdcaTable, Format, Guard, NodeSpec, PhyRate, Scheme, Width};
@@ -63,7 +62,7 @@ fn queue(node: &NodeSpec) -> WifiQueuePlan {
     WifiQueuePlan {
         fifo: node.driver_frames,
         // A scenario with one that a kernel cannot be told was refused.
-        qdisc: wifi_discipline("wifi", node).ok().flatten().map(qdisc::qdisc_plan),
+        qdisc: wifi_discipline("wifi", node).ok().flatten().map(QdiscPlan::from),
     }
 }
 

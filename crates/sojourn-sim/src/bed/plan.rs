@@ -1,6 +1,6 @@
 //! From a scenario to the traffic that a bed carries.
 
-use super::{cell, qdisc};
+use super::cell;
 use crate::draws;
 use crate::record::numbers::signed_ns;
 use sojourn_bed::{AccessPlan, BottleneckPlan, FlusherPlan, LOAD_FORMAT, LoadPlan, Planned, QdiscPlan, ports};
@@ -152,6 +152,6 @@ fn bottleneck(field: &str, side: &BottleneckScenario, backend: Backend) -> Resul
 fn kernel_qdisc(field: &str, side: &BottleneckScenario) -> Result<QdiscPlan, ScenarioError> {
     let options = side.qdisc.clone().for_kernel().kernel_options();
     options
-        .map(qdisc::qdisc_plan)
+        .map(QdiscPlan::from)
         .map_err(|error| ScenarioError::because(format!("{field}: {error}")))
 }
