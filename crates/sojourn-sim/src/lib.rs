@@ -18,6 +18,8 @@ pub mod bed;
 mod calendar;
 mod draws;
 mod ends;
+mod error;
+mod fabric;
 pub mod flusher;
 mod grants;
 mod histogram;

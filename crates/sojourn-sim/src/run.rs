@@ -126,7 +126,7 @@ impl Run {
             watch.tap = Some(tap);
         }
         if watch.tap.is_some() || watch.flusher.is_some() {
-            simulator.watch = Some(Box::new(watch));
+            simulator.fabric.watch = Some(Box::new(watch));
         }
         let observer = watched.then(|| Box::new(Observer::new(s, &places, &mut simulator)));
         let end = begin + s.duration;
@@ -211,7 +211,7 @@ impl Run {
 
     /// Why the capture ended early, if it did; told once.
     pub fn capture_error(&mut self) -> Option<std::io::Error> {
-        self.simulator.watch.as_mut()?.tap.as_mut()?.take_error()
+        self.simulator.fabric.watch.as_mut()?.tap.as_mut()?.take_error()
     }
 
     /// What the record is made of.

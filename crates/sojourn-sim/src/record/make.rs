@@ -50,7 +50,7 @@ pub(crate) fn at_end(run: Simulated<'_>) -> Ended {
 
 /// What is told of the queue before link `id`, and of the link behind it.
 fn bottleneck(run: Simulated<'_>, side: &BottleneckScenario, id: LinkId) -> BottleneckRecord {
-    let link = &run.simulator.links[usize::from(id.0)];
+    let link = &run.simulator.fabric.links[usize::from(id.0)];
     let e = link.egress.as_ref().expect("a bottleneck has a rate");
     let drops = DropsByReason {
         drops: DropReason::OF_A_QDISC

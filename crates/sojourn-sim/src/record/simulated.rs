@@ -23,7 +23,7 @@ impl<'a> Simulated<'a> {
         let between = nodes.and_then(|nodes| self.places.by_ends.get(nodes));
         let [up, down] = *between.unwrap_or(&[self.places.up, self.places.down]);
         let meter = |id: LinkId| {
-            let egress = self.simulator.links[usize::from(id.0)].egress.as_ref();
+            let egress = self.simulator.fabric.links[usize::from(id.0)].egress.as_ref();
             &egress.expect("a bottleneck has a rate").meter
         };
         Meters {

@@ -199,7 +199,7 @@ impl Observer {
     }
 
     fn airtime(&mut self, simulator: &Simulator) -> Vec<Duration> {
-        let Some(radio) = simulator.radios.first() else {
+        let Some(radio) = simulator.fabric.radios.first() else {
             return Vec::new();
         };
         let so_far = (0..radio.cell.stations()).map(|station| {

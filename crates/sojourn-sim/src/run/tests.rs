@@ -24,7 +24,7 @@ fn a_cell_loses_and_invents_no_packet() {
         let mut run = start(&json!({"flows": load["flows"], "wifi": {"scheme": scheme, "limit": 500}}));
         while let Progress::Running(_) = run.advance() {
             let s = &run.simulator;
-            let radio = &s.radios[0];
+            let radio = &s.fabric.radios[0];
             assert_eq!(radio.held, radio.cell.packets(), "{scheme}");
             let out = |way: usize| -> (u64, u64) {
                 let meters = radio.meters.iter().map(|both| &both[way]);
@@ -34,11 +34,13 @@ fn a_cell_loses_and_invents_no_packet() {
             };
             let ((up, up_drops), (down, down_drops)) = (out(0), out(1));
             let on_wires: u64 = s
+                .fabric
                 .links
                 .iter()
                 .map(|l| l.line.len() as u64 + l.egress.as_ref().map_or(0, |e| e.meter.backlog().packets))
                 .sum();
             let wire_drops: u64 = s
+                .fabric
                 .links
                 .iter()
                 .filter_map(|l| l.egress.as_ref())
@@ -53,7 +55,7 @@ fn a_cell_loses_and_invents_no_packet() {
             );
             assert!(down <= sent && up <= sent);
         }
-        let drops: u64 = run.simulator.radios[0]
+        let drops: u64 = run.simulator.fabric.radios[0]
             .meters
             .iter()
             .flatten()
@@ -81,14 +83,19 @@ fn dropped_packets_give_their_segments_back() {
         );
         while let Progress::Running(_) = run.advance() {}
         let s = &run.simulator;
-        let drops: u64 = s.radios[0].meters.iter().flatten().flat_map(|m| m.drops).sum();
+        let drops: u64 = s.fabric.radios[0].meters.iter().flatten().flat_map(|m| m.drops).sum();
         assert!(drops > 20, "{scheme}: {drops}");
         let on_wires: usize = s
+            .fabric
             .links
             .iter()
             .map(|l| l.line.len() + l.egress.as_ref().map_or(0, |e| e.meter.backlog().packets as usize))
             .sum();
-        assert_eq!(s.segments_under_way(), on_wires + s.radios[0].held as usize, "{scheme}");
+        assert_eq!(
+            s.segments_under_way(),
+            on_wires + s.fabric.radios[0].held as usize,
+            "{scheme}"
+        );
     }
 }
 

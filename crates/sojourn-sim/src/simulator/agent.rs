@@ -37,7 +37,7 @@ impl Simulator {
         let both: [Box<dyn Agent>; 2] = [Box::new(opener), Box::new(other)];
         for ((number, agent), route) in (first..).zip(both).zip(routes.both()) {
             let slot = self.add_slot(Component::Agent(number));
-            self.calendar.set(slot, spec.start);
+            self.fabric.calendar.set(slot, spec.start);
             self.agents.push(AgentHost {
                 agent,
                 slot,
@@ -64,20 +64,20 @@ impl Simulator {
     /// If it asks for a timer that is due again at once, which would never end.
     #[inline(never)]
     pub(super) fn agent_due(&mut self, agent: u32) {
-        self.agents[agent as usize].agent.on_timeout(self.now);
+        self.agents[agent as usize].agent.on_timeout(self.fabric.now);
         self.pump_agent(agent);
         let slot = self.agents[agent as usize].slot;
         assert!(
-            self.calendar.due(slot).is_none_or(|at| at > self.now),
+            self.fabric.calendar.due(slot).is_none_or(|at| at > self.fabric.now),
             "an agent asks for a timer at {}, which has just gone off: Agent::poll_timeout must answer a later time",
-            self.now
+            self.fabric.now
         );
         self.deliver_arrived();
     }
 
     #[inline(never)]
     pub(super) fn agent_arrived(&mut self, agent: u32, packet: &Packet) {
-        let payload = self.segments.take_payload(packet);
+        let payload = self.fabric.segments.take_payload(packet);
         if self.frozen {
             return;
         }
@@ -86,21 +86,22 @@ impl Simulator {
             ecn: packet.ecn(),
             payload,
         };
-        self.agents[agent as usize].agent.on_datagram(datagram, self.now);
+        self.agents[agent as usize].agent.on_datagram(datagram, self.fabric.now);
         self.pump_agent(agent);
     }
 
     /// Takes everything that an agent wants to send, and sets its timer.
     fn pump_agent(&mut self, agent: u32) {
-        while let Some(datagram) = self.agents[agent as usize].agent.poll_transmit(self.now) {
-            let body = self.segments.keep_payload(datagram.payload);
+        while let Some(datagram) = self.agents[agent as usize].agent.poll_transmit(self.fabric.now) {
+            let body = self.fabric.segments.keep_payload(datagram.payload);
             let AgentHost { hash, route, .. } = self.agents[agent as usize];
-            self.send(Packet::datagram(datagram.size, datagram.ecn, body, hash, route));
+            self.fabric
+                .send(Packet::datagram(datagram.size, datagram.ecn, body, hash, route));
         }
         let host = &mut self.agents[agent as usize];
         match host.agent.poll_timeout() {
-            Some(at) => self.calendar.set(host.slot, at.max(self.now)),
-            None => self.calendar.clear(host.slot),
+            Some(at) => self.fabric.calendar.set(host.slot, at.max(self.fabric.now)),
+            None => self.fabric.calendar.clear(host.slot),
         }
     }
 }
@@ -149,6 +150,7 @@ mod tests {
         let stats = sim.egress_stats(net.up).expect("a queue");
         assert!(stats.dropped() > 1000 && stats.packets() > 300);
         let lost = sim
+            .fabric
             .links
             .iter()
             .filter_map(|link| link.weather())

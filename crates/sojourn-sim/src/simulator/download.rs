@@ -29,9 +29,9 @@ impl Simulator {
         let [at_receiver, at_sender] = [true, false].map(|at_receiver| Owner::Download(index, at_receiver));
         let routes = self.add_routes(&spec.name, (&spec.route, at_receiver), (&spec.back, at_sender))?;
         let slot = self.add_slot(Component::Download(index));
-        self.calendar.set(slot, spec.start);
-        let gaps = Gaps::new(self.seed, &spec.name, spec.gap);
-        let ports = Stream::named(self.seed, &format!("ports {}", spec.name));
+        self.fabric.calendar.set(slot, spec.start);
+        let gaps = Gaps::new(self.fabric.seed, &spec.name, spec.gap);
+        let ports = Stream::named(self.fabric.seed, &format!("ports {}", spec.name));
         self.downloads.push(Download {
             downloader: Downloader::new(spec, gaps, ports),
             slot,
@@ -43,15 +43,15 @@ impl Simulator {
 
     pub(super) fn download_due(&mut self, download: u32) {
         let d = &mut self.downloads[download as usize];
-        self.calendar.clear(d.slot);
+        self.fabric.calendar.clear(d.slot);
         let known = d.downloader.spec.destination.map(|to| &self.metrics[usize::from(to.0)]);
-        d.downloader.on_timeout(self.now, known);
+        d.downloader.on_timeout(self.fabric.now, known);
         self.download_pump(download);
         self.deliver_arrived();
     }
 
     pub(super) fn download_arrived(&mut self, download: u32, at_receiver: bool, packet: &Packet) {
-        let segment = self.segments.take(packet);
+        let segment = self.fabric.segments.take(packet);
         if self.frozen {
             return;
         }
@@ -61,14 +61,17 @@ impl Simulator {
             .destination
             .map(|to| &mut self.metrics[usize::from(to.0)]);
         let number = packet.connection();
-        downloader.on_segment(at_receiver, number, &segment, self.now, known);
-        while let Some(out) = self.downloads[download as usize]
-            .downloader
-            .poll_end(at_receiver, number, self.now)
+        downloader.on_segment(at_receiver, number, &segment, self.fabric.now, known);
+        while let Some(out) =
+            self.downloads[download as usize]
+                .downloader
+                .poll_end(at_receiver, number, self.fabric.now)
         {
             self.download_send(download, &out);
         }
-        let at = self.downloads[download as usize].downloader.settle(number, self.now);
+        let at = self.downloads[download as usize]
+            .downloader
+            .settle(number, self.fabric.now);
         self.download_wake(download, at);
     }
 
@@ -84,12 +87,12 @@ impl Simulator {
     #[inline]
     fn download_send(&mut self, download: u32, out: &Outgoing) {
         let route = self.downloads[download as usize].routes.of(out.to_receiver).0;
-        let body = self.segments.keep(&out.segment);
+        let body = self.fabric.segments.keep(&out.segment);
         let packet = Packet::of_segment(&out.segment, body, out.hash, route).of_connection(out.number);
-        if self.watch.is_some() {
+        if self.fabric.watch.is_some() {
             self.tell_tap_of_file(download, packet);
         }
-        self.send(packet);
+        self.fabric.send(packet);
     }
 
     /// Sets the timer: a lazy one, as that of [`Simulator::pump`].
@@ -97,9 +100,9 @@ impl Simulator {
     fn download_wake(&mut self, download: u32, at: Option<Time>) {
         let slot = self.downloads[download as usize].slot;
         if let Some(at) = at
-            && self.calendar.due(slot).is_none_or(|due| due > at)
+            && self.fabric.calendar.due(slot).is_none_or(|due| due > at)
         {
-            self.calendar.set(slot, at.max(self.now));
+            self.fabric.calendar.set(slot, at.max(self.fabric.now));
         }
     }
 
@@ -107,7 +110,7 @@ impl Simulator {
     #[cold]
     #[inline(never)]
     fn tell_tap_of_file(&mut self, download: u32, packet: Packet) {
-        let Some(tap) = self.watch.as_mut().and_then(|watch| watch.tap.as_mut()) else {
+        let Some(tap) = self.fabric.watch.as_mut().and_then(|watch| watch.tap.as_mut()) else {
             return;
         };
         let d = &self.downloads[download as usize];

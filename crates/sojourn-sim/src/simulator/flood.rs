@@ -15,7 +15,7 @@ impl Simulator {
         let owner = Owner::Flood(index);
         let routes = self.add_routes(&spec.name, (&spec.route, owner), (&spec.back, owner))?;
         let slot = self.add_slot(Component::Flood(index));
-        self.calendar.set(slot, spec.start);
+        self.fabric.calendar.set(slot, spec.start);
         self.floods.push(Flood::new(spec, slot, routes.forth.0));
         let index = index as usize;
         Ok(Added { index, routes })
@@ -27,11 +27,11 @@ impl Simulator {
         let number = f.on_due();
         let route = f.route;
         match f.due() {
-            Some(at) => self.calendar.set(f.slot, at),
-            None => self.calendar.clear(f.slot),
+            Some(at) => self.fabric.calendar.set(f.slot, at),
+            None => self.fabric.calendar.clear(f.slot),
         }
-        let hash = self.hashes[usize::from(route)];
-        self.send(Packet::probe(number, hash, UDP_FRAME, route));
+        let hash = self.fabric.hashes[usize::from(route)];
+        self.fabric.send(Packet::probe(number, hash, UDP_FRAME, route));
         self.deliver_arrived();
     }
 

@@ -28,8 +28,8 @@ impl Simulator {
         let [at_server, at_client] = [true, false].map(|at_server| Owner::Web(index, at_server));
         let routes = self.add_routes(&spec.name, (&spec.route, at_server), (&spec.back, at_client))?;
         let slot = self.add_slot(Component::Web(index));
-        self.calendar.set(slot, spec.start);
-        let ports = Stream::named(self.seed, &format!("ports {}", spec.name));
+        self.fabric.calendar.set(slot, spec.start);
+        let ports = Stream::named(self.fabric.seed, &format!("ports {}", spec.name));
         self.webs.push(Web {
             client: WebClient::new(spec, ports),
             slot,
@@ -41,21 +41,21 @@ impl Simulator {
 
     pub(super) fn web_due(&mut self, web: u32) {
         let w = &mut self.webs[web as usize];
-        self.calendar.clear(w.slot);
-        w.client.on_timeout(self.now);
+        self.fabric.calendar.clear(w.slot);
+        w.client.on_timeout(self.fabric.now);
         self.web_pump(web);
         self.deliver_arrived();
     }
 
     pub(super) fn web_arrived(&mut self, web: u32, at_server: bool, packet: &Packet) {
-        let segment = packet.is_tcp().then(|| self.segments.take(packet));
+        let segment = packet.is_tcp().then(|| self.fabric.segments.take(packet));
         if self.frozen {
             return;
         }
         let client = &mut self.webs[web as usize].client;
         match segment {
-            Some(segment) => client.on_segment(at_server, packet.connection(), &segment, self.now),
-            None => client.on_dns(at_server, packet.body, packet.hash, self.now),
+            Some(segment) => client.on_segment(at_server, packet.connection(), &segment, self.fabric.now),
+            None => client.on_dns(at_server, packet.body, packet.hash, self.fabric.now),
         }
         self.web_pump(web);
     }
@@ -68,7 +68,7 @@ impl Simulator {
             let route = routes.of(out.to_server).0;
             let packet = match out.content {
                 Content::Segment(number, segment) => {
-                    let body = self.segments.keep(&segment);
+                    let body = self.fabric.segments.keep(&segment);
                     Packet::of_segment(&segment, body, out.hash, route).of_connection(number)
                 }
                 Content::Dns(number) => {
@@ -76,16 +76,16 @@ impl Simulator {
                     Packet::probe(number, out.hash, size, route)
                 }
             };
-            if self.watch.is_some() {
+            if self.fabric.watch.is_some() {
                 self.tell_tap(web, packet);
             }
-            self.send(packet);
+            self.fabric.send(packet);
         }
         let w = &self.webs[web as usize];
         if let Some(at) = w.client.timeout()
-            && self.calendar.due(w.slot).is_none_or(|due| due > at)
+            && self.fabric.calendar.due(w.slot).is_none_or(|due| due > at)
         {
-            self.calendar.set(w.slot, at.max(self.now));
+            self.fabric.calendar.set(w.slot, at.max(self.fabric.now));
         }
     }
 
@@ -93,7 +93,7 @@ impl Simulator {
     #[cold]
     #[inline(never)]
     fn tell_tap(&mut self, web: u32, packet: Packet) {
-        let Some(tap) = self.watch.as_mut().and_then(|watch| watch.tap.as_mut()) else {
+        let Some(tap) = self.fabric.watch.as_mut().and_then(|watch| watch.tap.as_mut()) else {
             return;
         };
         let w = &self.webs[web as usize];

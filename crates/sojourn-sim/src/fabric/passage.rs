@@ -1,6 +1,6 @@
 //! The way of a packet through the links.
 
-use super::Simulator;
+use super::Fabric;
 use crate::link::{Air, END, Released, Sink};
 use crate::packet::Packet;
 use crate::spared::Spared;
@@ -8,10 +8,10 @@ use crate::tap::Passing;
 use sojourn_qdisc::{DropReason, Next};
 use sojourn_units::{Duration, Time};
 
-impl Simulator {
+impl Fabric {
     /// Puts a packet onto the first link of its route.
     #[inline]
-    pub(super) fn send(&mut self, packet: Packet) {
+    pub(crate) fn send(&mut self, packet: Packet) {
         self.forward(self.entry[usize::from(packet.route)], packet);
     }
 
@@ -138,7 +138,7 @@ impl Simulator {
     }
 
     /// Lets everything out of an egress that may leave now, and sets its next wake-up.
-    pub(super) fn serve(&mut self, link: u16) {
+    pub(crate) fn serve(&mut self, link: u16) {
         let now = self.now;
         loop {
             let l = &mut self.links[usize::from(link)];
@@ -286,11 +286,12 @@ impl Simulator {
         l.line.push_back((at, packet));
     }
 
-    pub(super) fn line_due(&mut self, link: u16) {
+    /// The first packet comes out of the delay of `link`. It is answered if that was its last link.
+    #[inline]
+    pub(crate) fn line_due(&mut self, link: u16) -> Option<Packet> {
         let l = &mut self.links[usize::from(link)];
-        let (Some((_, packet)), Some(slot)) = (l.line.pop_front(), l.slot) else {
-            return;
-        };
+        let slot = l.slot?;
+        let (_, packet) = l.line.pop_front()?;
         match l.line.front() {
             Some(&(at, _)) => self.calendar.set(slot, at),
             None => self.calendar.clear(slot),
@@ -306,9 +307,9 @@ impl Simulator {
             );
         }
         if next == END {
-            self.deliver(&packet);
-        } else {
-            self.forward(next, packet);
+            return Some(packet);
         }
+        self.forward(next, packet);
+        None
     }
 }
