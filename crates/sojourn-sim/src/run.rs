@@ -12,10 +12,10 @@ use crate::probe::{ProbeKind, ProbeSpec};
 use crate::record::{self, Record, Simulated};
 use crate::simulator::{FlowSpec, SimError, Simulator};
 use crate::tap::{Capture, Point, Tap};
-use crate::traffic::download::DownloadSpec;
-use crate::traffic::flood::FloodSpec;
-use crate::traffic::voip::VoipSpec;
-use crate::traffic::web::WebSpec;
+use crate::traffic::download::{DownloadSpec, Downloader};
+use crate::traffic::flood::{Flood, FloodSpec};
+use crate::traffic::voip::{Voip, VoipSpec};
+use crate::traffic::web::{WebClient, WebSpec};
 use crate::view::{Names, View};
 use crate::watch::Watch;
 use observer::Observer;
@@ -236,7 +236,7 @@ impl Run {
         }
         let last = self.end + LINGER_VOICE;
         self.simulator.dismiss_probes();
-        while self.simulator.awaits_voip() && until < last {
+        while self.simulator.awaits_packets() && until < last {
             until = (until + Duration::from_millis(100)).min(last);
             self.simulator.run_until(until);
         }
@@ -269,13 +269,11 @@ fn add_flows(s: &Scenario, paths: &Paths, simulator: &mut Simulator, begin: Time
         simulator.set_identity(ends.identity(s.seed, f.direction));
         let (route, back) = paths.ways(ends, f.direction);
         if f.transport() == Transport::Udp {
-            let added = simulator.add_flood(FloodSpec {
-                name: f.name.clone(),
-                route,
-                back,
+            let flood = Flood::new(FloodSpec {
                 application: f.application(),
                 start: start_of(f),
-            })?;
+            });
+            let added = simulator.add_source(&f.name, &route, &back, Box::new(flood))?;
             routes.push(added.routes);
             continue;
         }
@@ -315,15 +313,14 @@ fn add_probes(s: &Scenario, paths: &Paths, simulator: &mut Simulator, begin: Tim
             ProbeKindScenario::Voip(direction, voice) => {
                 let (route, back) = paths.ways(ends, direction);
                 simulator.set_identity(identity(direction));
-                let added = simulator.add_voip(VoipSpec {
-                    name: p.name.clone(),
-                    route,
-                    back,
+                let spec = VoipSpec {
                     frame: voice.frame,
                     size: p.size(),
                     start,
                     measured_from: begin,
-                })?;
+                };
+                let voip = Voip::new(spec, simulator.empty_delay(&route, p.size()));
+                let added = simulator.add_source(&p.name, &route, &back, Box::new(voip))?;
                 routes.push(added.routes);
                 continue;
             }
@@ -357,10 +354,8 @@ fn add_web(s: &Scenario, paths: &Paths, simulator: &mut Simulator, begin: Time) 
         };
         simulator.set_identity(ends.identity(s.seed, Direction::Up));
         let (route, back) = paths.ways(ends, Direction::Up);
-        let added = simulator.add_web(WebSpec {
-            name: w.name.clone(),
-            route,
-            back,
+        let ports = Stream::named(s.seed, &format!("ports {}", w.name));
+        let spec = WebSpec {
             tcp: tcp(s, &w.name, w.congestion_control, s.tcp.ecn),
             start: begin + w.start + draws::start(s.seed, &w.name, s.start_jitter),
             interval: w.interval,
@@ -371,7 +366,9 @@ fn add_web(s: &Scenario, paths: &Paths, simulator: &mut Simulator, begin: Time) 
             header: w.header_bytes,
             dns: w.dns,
             look_ups: w.look_ups,
-        })?;
+        };
+        let client = WebClient::new(spec, ports)?;
+        let added = simulator.add_source(&w.name, &route, &back, Box::new(client))?;
         routes.push(added.routes);
     }
     Ok(routes)
@@ -393,17 +390,16 @@ fn add_downloads(
         };
         simulator.set_identity(ends.identity(s.seed, d.direction));
         let (route, back) = paths.ways(ends, d.direction);
-        let added = simulator.add_download(DownloadSpec {
-            name: d.name.clone(),
-            route,
-            back,
+        let spec = DownloadSpec {
             tcp: tcp(s, &d.name, d.congestion_control, s.tcp.ecn),
             start: begin + d.start + draws::start(s.seed, &d.name, s.start_jitter),
             bytes: d.bytes,
             gap: d.gap,
             persistent: d.persistent,
             destination: paths.destination(ends, d.direction),
-        })?;
+        };
+        let download = Downloader::new(spec, &d.name, s.seed)?;
+        let added = simulator.add_source(&d.name, &route, &back, Box::new(download))?;
         routes.push(added.routes);
     }
     Ok(routes)

@@ -1,25 +1,19 @@
 //! The engine: it carries packets and the time to the algorithms.
 
-mod agent;
-mod download;
-mod flood;
 mod flusher;
 mod hosts;
 mod settle;
 mod setup;
+mod source;
 mod stats;
 mod view;
-mod voip;
-mod web;
 mod window;
 
-pub(crate) use agent::AgentHost;
-pub(crate) use download::Download;
 pub(crate) use hosts::Host;
-pub(crate) use web::Web;
 
 pub use crate::error::SimError;
 pub use crate::network::Destination;
+use source::SourceHost;
 pub use stats::{EgressStats, RouteStats};
 
 use crate::calendar::Slot;
@@ -28,11 +22,8 @@ use crate::fabric::{Fabric, LinkPart};
 use crate::network::{LinkId, Network, RouteId, RoutePair};
 use crate::paces::Paces;
 use crate::packet::Packet;
-use crate::probe::Probe;
 use crate::series::Series;
-use crate::traffic::flood::Flood;
 use crate::traffic::thin::WriteTrace;
-use crate::traffic::voip::Voip;
 use sojourn_scenario::Application;
 use sojourn_tcp::{Endpoint, Metrics, TcpParams};
 use sojourn_units::{Duration, Time};
@@ -76,7 +67,7 @@ impl FlowSpec {
 /// Traffic that was added to a simulation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Added {
-    /// Its number among those of its kind.
+    /// Its number: of a flow, among flows; of anything else, among all sources.
     pub index: usize,
     /// The routes of its packets.
     pub routes: RoutePair,
@@ -89,20 +80,10 @@ enum Owner {
     Endpoint(u32),
     /// The same, at the receiver of a thin stream.
     Thin(u32),
-    /// For this probe, at its server (true) or back at its client.
-    Probe(u32, bool),
-    /// For the listener of this voice stream.
-    Voip(u32),
-    /// For the receiver of this UDP flow.
-    Flood(u32),
-    /// For this web client's servers (true) or for itself.
-    Web(u32, bool),
-    /// For the receivers of this download (true) or its senders.
-    Download(u32, bool),
+    /// For the other end of this source (true) or its opener.
+    Source(u32, bool),
     /// A packet of a flusher's burst: nobody's.
     Burst,
-    /// For this agent.
-    Agent(u32),
 }
 
 /// What a timer's slot wakes.
@@ -111,14 +92,9 @@ enum Component {
     Endpoint(u32),
     /// The application of a flow starts, or writes.
     Application(u32),
-    Probe(u32),
-    Voip(u32),
-    Flood(u32),
-    Web(u32),
-    Download(u32),
+    Source(u32),
     Flusher,
     Sampler,
-    Agent(u32),
 }
 
 /// A running TCP flow.
@@ -159,12 +135,7 @@ pub struct Simulator {
     /// What is known of each destination.
     metrics: Vec<Metrics>,
     pub(crate) flows: Vec<Flow>,
-    pub(crate) probes: Vec<Probe>,
-    pub(crate) voips: Vec<Voip>,
-    pub(crate) floods: Vec<Flood>,
-    pub(crate) webs: Vec<Web>,
-    pub(crate) downloads: Vec<Download>,
-    agents: Vec<AgentHost>,
+    sources: Vec<SourceHost>,
     pub(crate) series: Series,
     sampler_slot: Slot,
     sample_interval: Duration,
@@ -173,8 +144,6 @@ pub struct Simulator {
     settled: bool,
     /// TCP has stopped: the measured window is over.
     frozen: bool,
-    /// What probes still bring home is no longer counted.
-    dismissed: bool,
 }
 
 impl Simulator {
@@ -195,19 +164,13 @@ impl Simulator {
             hosts: Vec::new(),
             metrics: Vec::new(),
             flows: Vec::new(),
-            probes: Vec::new(),
-            voips: Vec::new(),
-            floods: Vec::new(),
-            webs: Vec::new(),
-            downloads: Vec::new(),
-            agents: Vec::new(),
+            sources: Vec::new(),
             series: Series::default(),
             sampler_slot,
             sample_interval,
             events: 0,
             settled: false,
             frozen: false,
-            dismissed: false,
         })
     }
 
@@ -235,15 +198,6 @@ impl Simulator {
         &self.hosts[self.flows[flow].receiver as usize].endpoint
     }
 
-    /// What probe `probe` has measured: when each packet left, and its round-trip time or one-way delay, `None` as
-    /// long as it has not come home.
-    ///
-    /// # Panics
-    /// If there is no such probe.
-    pub fn probe_samples(&self, probe: usize) -> impl Iterator<Item = (Time, Option<Duration>)> + '_ {
-        self.probes[probe].samples.iter().map(|s| (s.sent, s.delay))
-    }
-
     /// The hash by which queues know the packets of a route.
     pub(crate) fn hash(&self, route: RouteId) -> u32 {
         self.fabric.hash(route)
@@ -258,17 +212,6 @@ impl Simulator {
     /// How many routes there are.
     pub(crate) fn routes(&self) -> usize {
         self.fabric.hashes.len()
-    }
-
-    /// Whether a probe of the measured window is still under way.
-    #[must_use]
-    pub fn awaits_probes(&self) -> bool {
-        self.probes.iter().any(Probe::awaits)
-    }
-
-    /// Answers to probes that come from now on count as lost.
-    pub fn dismiss_probes(&mut self) {
-        self.dismissed = true;
     }
 
     /// Whether anything is under way or queued anywhere.
@@ -309,14 +252,9 @@ impl Simulator {
             match self.components[slot.index()] {
                 Component::Endpoint(host) => self.endpoint_due(host),
                 Component::Application(flow) => self.application_due(flow),
-                Component::Probe(probe) => self.probe_due(probe),
-                Component::Voip(voip) => self.voip_due(voip),
-                Component::Flood(flood) => self.flood_due(flood),
-                Component::Web(web) => self.web_due(web),
-                Component::Download(download) => self.download_due(download),
+                Component::Source(source) => self.source_due(source),
                 Component::Flusher => self.flusher_due(),
                 Component::Sampler => self.sample(),
-                Component::Agent(agent) => self.agent_due(agent),
             }
             self.tell_senders();
         }
@@ -349,13 +287,8 @@ impl Simulator {
         match self.owners[usize::from(packet.route)] {
             Owner::Endpoint(host) => self.endpoint_arrived(host, packet),
             Owner::Thin(host) => self.thin_arrived(host, packet),
-            Owner::Probe(probe, at_server) => self.probe_arrived(probe, at_server, packet),
-            Owner::Voip(voip) => self.voips[voip as usize].on_arrival(packet.body, self.fabric.now),
-            Owner::Flood(flood) => self.flood_arrived(flood, packet.body),
-            Owner::Web(web, at_server) => self.web_arrived(web, at_server, packet),
-            Owner::Download(download, at_receiver) => self.download_arrived(download, at_receiver, packet),
+            Owner::Source(source, forth) => self.source_arrived(source, forth, packet),
             Owner::Burst => self.burst_arrived(),
-            Owner::Agent(agent) => self.agent_arrived(agent, packet),
         }
     }
 

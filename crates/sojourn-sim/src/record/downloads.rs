@@ -5,7 +5,7 @@ use super::numbers::{mbit, mean, seconds_from};
 use super::simulated::Simulated;
 use crate::meter::{Meters, RouteCounts};
 use crate::network::RoutePair;
-use crate::simulator::Download;
+use crate::traffic::download::Downloader;
 use schemars::JsonSchema;
 use serde::Serialize;
 use sojourn_scenario::{DownloadScenario, Scenario};
@@ -144,9 +144,9 @@ pub(crate) fn record(
 
 /// The records of a simulation's downloads when the measured window is over.
 pub(super) fn simulated(run: Simulated<'_>) -> Vec<DownloadRecord> {
-    let one = |((s, d), routes): ((&DownloadScenario, &Download), &RoutePair)| {
-        let totals = d.downloader.totals();
-        let files = d.downloader.files.iter().map(|f| FileRecord {
+    let one = |((s, d), routes): ((&DownloadScenario, &Downloader), &RoutePair)| {
+        let totals = d.totals();
+        let files = d.files.iter().map(|f| FileRecord {
             start_s: seconds_from(run.begin, f.start),
             fct_ms: f.completion.map(Duration::as_millis_f64),
         });
@@ -160,7 +160,7 @@ pub(super) fn simulated(run: Simulated<'_>) -> Vec<DownloadRecord> {
         };
         record(run.scenario, s, facts, *routes, run.meters(s.ends.as_ref()))
     };
-    let downloads = run.scenario.downloads.iter().zip(&run.simulator.downloads);
+    let downloads = run.scenario.downloads.iter().zip(run.simulator.sources());
     downloads.zip(&run.places.routes.downloads).map(one).collect()
 }
 

@@ -8,9 +8,11 @@ use super::{
     SojournOfOne, UdpRecord, WifiRecord, downloads, flusher, pages, wifi,
 };
 use crate::network::{LinkId, RoutePair};
+use crate::probe::Probe;
 use crate::series::LinkSeries;
 use crate::simulator::Simulator;
 use crate::traffic::flood::Flood;
+use crate::traffic::voip::Voip;
 use sojourn_bed::Sample;
 use sojourn_qdisc::DropReason;
 use sojourn_scenario::{
@@ -160,7 +162,7 @@ fn flows(run: Simulated<'_>) -> Vec<FlowRecord> {
     } = run;
     // Each kind in the order of the scenario.
     let mut connections = 0..simulator.flows.len();
-    let mut floods = simulator.floods.iter();
+    let mut floods = simulator.sources();
     let owners = owners(run);
     let one = |(i, (f, routes)): (usize, (&FlowScenario, &RoutePair))| {
         let queue_shared_with = sharers(&owners, i);
@@ -225,7 +227,7 @@ fn probes(run: Simulated<'_>) -> Probes {
     } = run;
     let mut all = Probes::default();
     let owners = owners(run);
-    let (mut echoes, mut voips) = (simulator.probes.iter(), simulator.voips.iter());
+    let (mut echoes, mut voips) = (simulator.sources::<Probe>(), simulator.sources::<Voip>());
     for (i, s) in scenario.probes.iter().enumerate() {
         let shared = sharers(&owners, scenario.flows.len() + i);
         if let ProbeKindScenario::Voip(..) = s.kind() {
@@ -271,12 +273,12 @@ fn series(run: Simulated<'_>) -> SeriesFacts {
     let s = &run.simulator.series;
     let link = |id: LinkId| s.links.get(usize::from(id.0)).cloned().unwrap_or_default();
     let (up, down) = (link(run.places.up), link(run.places.down));
-    let (mut connections, mut floods) = (s.flows.iter(), s.floods.iter());
+    let (mut connections, mut floods) = (s.flows.iter(), run.simulator.sources::<Flood>());
     let flows = run.scenario.flows.iter().map(|f| match f.transport() {
         Transport::Tcp => connections
             .next()
             .map_or_else(Default::default, |f| (f.delivered.clone(), f.cwnd.clone())),
-        Transport::Udp => (floods.next().cloned().unwrap_or_default(), Vec::new()),
+        Transport::Udp => (floods.next().map(|f| f.series.clone()).unwrap_or_default(), Vec::new()),
     });
     let links = run.places.links.iter().map(|(name, id)| {
         let LinkSeries {

@@ -50,7 +50,7 @@ pub(super) fn open_all(s: &Scenario, routes: &TrafficRoutes, simulator: &Simulat
         if number < first_web {
             tap.open(conversation, routes, 0);
         } else {
-            tap.announce(conversation);
+            tap.announce(conversation, routes);
         }
     }
 }

@@ -1,4 +1,5 @@
 use super::*;
+use crate::traffic::flood::Flood;
 use serde_json::{Value, json};
 
 fn start(more: &Value) -> Run {
@@ -46,8 +47,8 @@ fn a_cell_loses_and_invents_no_packet() {
                 .filter_map(|l| l.egress.as_ref())
                 .map(|e| e.meter.dropped())
                 .sum();
-            let sent: u64 = s.floods.iter().map(|f| f.measured().sent).sum();
-            let received: u64 = s.floods.iter().map(|f| f.measured().received).sum();
+            let sent: u64 = s.sources::<Flood>().map(|f| f.measured().sent).sum();
+            let received: u64 = s.sources::<Flood>().map(|f| f.measured().received).sum();
             assert_eq!(
                 sent,
                 received + up_drops + down_drops + wire_drops + radio.held + on_wires,

@@ -274,46 +274,6 @@ impl Simulator {
         }
     }
 
-    // ------------------------------------------------------------------ probes
-
-    pub(super) fn probe_due(&mut self, probe: u32) {
-        let p = &mut self.probes[probe as usize];
-        let sent = p.on_due(self.fabric.now);
-        match p.due() {
-            Some(at) => self.fabric.calendar.set(p.slot, at),
-            None => self.fabric.calendar.clear(p.slot),
-        }
-        if let Some(number) = sent {
-            self.send_probe(probe, false, number);
-        }
-        self.deliver_arrived();
-    }
-
-    pub(super) fn send_probe(&mut self, probe: u32, back: bool, number: u64) {
-        let p = &self.probes[probe as usize];
-        let route = p.routes[usize::from(back)];
-        let packet = Packet::probe(
-            number as u32,
-            self.fabric.hashes[usize::from(route)],
-            p.spec.size,
-            route,
-        );
-        self.fabric.send(packet);
-    }
-
-    pub(super) fn probe_arrived(&mut self, probe: u32, at_server: bool, packet: &Packet) {
-        let number = u64::from(packet.body);
-        let p = &mut self.probes[probe as usize];
-        if at_server && p.echoes() {
-            self.send_probe(probe, true, number);
-            return;
-        }
-        if !self.dismissed && p.on_answer(number, self.fabric.now) {
-            // A closed loop asks again at once.
-            self.fabric.calendar.set(p.slot, self.fabric.now);
-        }
-    }
-
     // ------------------------------------------------------------------ series
 
     pub(super) fn sample(&mut self) {
@@ -332,9 +292,7 @@ impl Simulator {
             flow.cwnd_samples += 1;
             self.series.push_flow(i, delivered - flow.delivered_before, cwnd);
         }
-        for (i, flood) in self.floods.iter().enumerate() {
-            self.series.push_flood(i, flood.delivered());
-        }
+        self.sample_sources();
         if let Some(radio) = self.fabric.radios.first() {
             for i in 0..radio.cell.stations() {
                 let sent = radio.cell.station_stats(i).down.sent;

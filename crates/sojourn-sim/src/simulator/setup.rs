@@ -7,7 +7,7 @@ use crate::link::END;
 use crate::network::{LinkId, RoutePair};
 use crate::probe::{Probe, ProbeSpec};
 use sojourn_tcp::{Device, Endpoint, Metrics};
-use sojourn_units::Stream;
+use sojourn_units::{Duration, Stream};
 use sojourn_wifi::Tid;
 
 impl Simulator {
@@ -35,6 +35,14 @@ impl Simulator {
         let variant = self.fabric.radios.first().map(|radio| radio.spec.access_point.variant);
         self.fabric.tid = Tid::of_dscp(identity.dscp, variant.unwrap_or_default());
         self.fabric.identity = identity;
+    }
+
+    /// How long a packet of `size` bytes takes along `route` if nothing else is there, of what is added next:
+    /// propagation, serialisation where the link is a wire, and a cell without others. A token bucket that is full holds
+    /// nothing back.
+    #[must_use]
+    pub fn empty_delay(&self, route: &[LinkId], size: u16) -> Duration {
+        self.fabric.empty_delay(route, size)
     }
 
     /// A destination, of which nothing is known yet.
@@ -107,15 +115,8 @@ impl Simulator {
     /// # Errors
     /// [`SimError`] if there are more routes than can be numbered.
     pub fn add_probe(&mut self, spec: ProbeSpec) -> Result<Added, SimError> {
-        let index = self.probes.len() as u32;
-        let [at_server, at_client] = [true, false].map(|at_server| Owner::Probe(index, at_server));
-        let routes = self.add_routes(&spec.name, (&spec.route, at_server), (&spec.back, at_client))?;
-        let slot = self.add_slot(Component::Probe(index));
-        self.fabric.calendar.set(slot, spec.start);
         let gaps = Stream::named(self.fabric.seed, &format!("gaps {}", spec.name));
-        self.probes
-            .push(Probe::new(spec, slot, routes.both().map(|route| route.0), gaps));
-        let index = index as usize;
-        Ok(Added { index, routes })
+        let (name, route, back) = (spec.name.clone(), spec.route.clone(), spec.back.clone());
+        self.add_source(&name, &route, &back, Box::new(Probe::new(spec, gaps)))
     }
 }

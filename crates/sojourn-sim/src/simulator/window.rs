@@ -10,9 +10,7 @@ impl Simulator {
         for i in 0..self.flows.len() {
             self.flows[i].delivered_before = self.receiver(i).receiver().bytes_in_order();
         }
-        for flood in &mut self.floods {
-            flood.begin();
-        }
+        self.begin_sources();
         self.fabric.calendar.set(self.sampler_slot, at + self.sample_interval);
     }
 
@@ -29,25 +27,7 @@ impl Simulator {
         for flow in &self.flows {
             self.fabric.calendar.clear(flow.slot);
         }
-        for flood in &mut self.floods {
-            flood.stop();
-            self.fabric.calendar.clear(flood.slot);
-        }
         self.fabric.calendar.clear(self.sampler_slot);
-        for web in &self.webs {
-            self.fabric.calendar.clear(web.slot);
-        }
-        for download in &self.downloads {
-            self.fabric.calendar.clear(download.slot);
-        }
-        for agent in &self.agents {
-            self.fabric.calendar.clear(agent.slot);
-        }
-        for probe in &mut self.probes {
-            probe.stop();
-        }
-        for voip in &mut self.voips {
-            voip.stop();
-        }
+        self.end_sources();
     }
 }
