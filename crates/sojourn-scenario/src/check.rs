@@ -6,6 +6,7 @@ use crate::name::check_title;
 use crate::path::check_edges;
 use crate::reading::{self, Reading};
 use crate::scenario::QDISC;
+use crate::traffic::KINDS;
 use crate::{
     BINS_MAX, Backend, DELAY_TICK_MAX, DURATION_MAX, Direction, FlowScenario, Limits, ProbeScenario, RATE, RTT,
     Scenario, ScenarioError, Traffic, Transport, WifiScenario, backend, fail, hosts, limits, wifi_kernel,
@@ -175,11 +176,8 @@ impl Scenario {
         let mut seen = BTreeSet::new();
         for name in self.traffic().map(Traffic::name) {
             if !seen.insert(name) {
-                return fail(
-                    "name",
-                    format!("{name:?} twice"),
-                    "unique among flows, probes, web clients and downloads",
-                );
+                let rule = format!("unique among {KINDS}");
+                return fail("name", format!("{name:?} twice"), rule);
             }
         }
         Ok(())
@@ -197,9 +195,7 @@ impl Scenario {
 
     /// The names of all TCP flows, web clients and downloads.
     fn tcp_names(&self) -> Vec<&str> {
-        let flows = self.flows.iter().filter(|f| f.transport() == Transport::Tcp);
-        let web = self.web.iter().map(|w| w.name.as_str());
-        let downloads = self.downloads.iter().map(|d| d.name.as_str());
-        flows.map(|f| f.name.as_str()).chain(web).chain(downloads).collect()
+        let tcp = self.traffic().filter(|one| one.transport() == Transport::Tcp);
+        tcp.map(Traffic::name).collect()
     }
 }

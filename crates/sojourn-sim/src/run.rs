@@ -4,26 +4,18 @@ mod conversations;
 mod flusher;
 mod observer;
 mod paths;
+mod traffic;
 
-use crate::draws;
-use crate::network::RoutePair;
-use crate::places::{Places, TrafficRoutes};
-use crate::probe::{ProbeKind, ProbeSpec};
+use crate::places::Places;
 use crate::record::{self, Record, Simulated};
-use crate::simulator::{FlowSpec, SimError, Simulator};
+use crate::simulator::{SimError, Simulator};
 use crate::tap::{Capture, Point, Tap};
-use crate::traffic::download::{DownloadSpec, Downloader};
-use crate::traffic::flood::{Flood, FloodSpec};
-use crate::traffic::voip::{Voip, VoipSpec};
-use crate::traffic::web::{WebClient, WebSpec};
 use crate::view::{Names, View};
 use crate::watch::Watch;
 use observer::Observer;
-use paths::{Ends, Paths};
-use sojourn_scenario::{Direction, FlowScenario, ProbeKindScenario, Scenario, Traffic as _, Transport, usual_burst};
-use sojourn_tcp::cc::Algorithm;
-use sojourn_tcp::{EcnMode, TcpParams};
-use sojourn_units::{Bytes, Duration, Rate, Stream, Time};
+use paths::Paths;
+use sojourn_scenario::{Direction, Scenario, usual_burst};
+use sojourn_units::{Bytes, Duration, Rate, Time};
 
 /// How long after the measured window probes may still come home.
 const LINGER: Duration = Duration::from_secs(3);
@@ -99,17 +91,18 @@ impl Run {
             down: paths.reported.down,
             links: paths.rated(),
             by_ends: paths.bottlenecks_by_ends(),
-            routes: TrafficRoutes {
-                flows: add_flows(s, &paths, &mut simulator, begin)?,
-                probes: add_probes(s, &paths, &mut simulator, begin)?,
-                web: add_web(s, &paths, &mut simulator, begin)?,
-                downloads: add_downloads(s, &paths, &mut simulator, begin)?,
-            },
+            traffic: traffic::add_all(s, &paths, &mut simulator, begin)?,
         };
-        let routes = &places.routes;
         let mut watch = Watch::default();
         if let Some(flusher) = &s.flusher {
-            watch.flusher = Some(flusher::host(s, flusher, &paths, routes, &mut simulator, begin)?);
+            watch.flusher = Some(flusher::host(
+                s,
+                flusher,
+                &paths,
+                &places.traffic,
+                &mut simulator,
+                begin,
+            )?);
         }
         if let Some((points, capture)) = tap {
             let mut tap = Tap::new(
@@ -119,7 +112,7 @@ impl Run {
                 s.edge_rate.is_some(),
                 s.wifi.is_some(),
             );
-            conversations::open_all(s, routes, &simulator, &mut tap);
+            conversations::open_all(s, &places.traffic, &simulator, &mut tap);
             if let Some(host) = &watch.flusher {
                 flusher::open_bursts(host, &simulator, &mut tap);
             }
@@ -242,167 +235,6 @@ impl Run {
         }
         record::assemble(self.simulated(), ended)
     }
-}
-
-/// What TCP is to a flow, web client or download: its control, and its own random numbers.
-fn tcp(s: &Scenario, name: &str, control: Algorithm, ecn: EcnMode) -> TcpParams {
-    let seed = Stream::derive_seed(s.seed, &format!("tcp {name}"));
-    TcpParams {
-        congestion_control: control,
-        ecn,
-        abe: s.tcp.abe && ecn.is_on(),
-        ecn_low: s.tcp.ecn_low && ecn.is_on(),
-        ..s.tcp.seeded(seed)
-    }
-}
-
-/// The flows.
-fn add_flows(s: &Scenario, paths: &Paths, simulator: &mut Simulator, begin: Time) -> Result<Vec<RoutePair>, SimError> {
-    let start_of = |f: &FlowScenario| begin + f.start + draws::start(s.seed, &f.name, s.start_jitter);
-    let mut routes = Vec::new();
-    for f in &s.flows {
-        let ends = Ends {
-            access: s.access(f.identity()),
-            rtt: f.rtt,
-            nodes: f.ends.as_ref(),
-        };
-        simulator.set_identity(ends.identity(s.seed, f.direction));
-        let (route, back) = paths.ways(ends, f.direction);
-        if f.transport() == Transport::Udp {
-            let flood = Flood::new(FloodSpec {
-                application: f.application(),
-                start: start_of(f),
-            });
-            let added = simulator.add_source(&f.name, &route, &back, Box::new(flood))?;
-            routes.push(added.routes);
-            continue;
-        }
-        let added = simulator.add_flow(FlowSpec {
-            name: f.name.clone(),
-            route,
-            back,
-            tcp: tcp(
-                s,
-                &f.name,
-                f.congestion_control.unwrap_or_default(),
-                f.ecn_mode(s.tcp.ecn),
-            ),
-            start: start_of(f),
-            application: f.application(),
-            destination: paths.destination(ends, f.direction),
-        })?;
-        routes.push(added.routes);
-    }
-    Ok(routes)
-}
-
-/// The probes, voice streams among them. They begin at once.
-fn add_probes(s: &Scenario, paths: &Paths, simulator: &mut Simulator, begin: Time) -> Result<Vec<RoutePair>, SimError> {
-    let mut routes = Vec::new();
-    for p in &s.probes {
-        let start = Time::ZERO + draws::phase(s.seed, p);
-        let ends = Ends {
-            access: s.access(p.identity()),
-            rtt: p.rtt,
-            nodes: p.ends.as_ref(),
-        };
-        let identity = |direction| ends.identity(s.seed, direction);
-        let (kind, direction) = match p.kind() {
-            ProbeKindScenario::Icmp(interval) => (ProbeKind::Echo { interval }, Direction::Up),
-            ProbeKindScenario::UdpRr(timeout) => (ProbeKind::RequestResponse { timeout }, Direction::Up),
-            ProbeKindScenario::Voip(direction, voice) => {
-                let (route, back) = paths.ways(ends, direction);
-                simulator.set_identity(identity(direction));
-                let spec = VoipSpec {
-                    frame: voice.frame,
-                    size: p.size(),
-                    start,
-                    measured_from: begin,
-                };
-                let voip = Voip::new(spec, simulator.empty_delay(&route, p.size()));
-                let added = simulator.add_source(&p.name, &route, &back, Box::new(voip))?;
-                routes.push(added.routes);
-                continue;
-            }
-            ProbeKindScenario::Isochronous(direction, interval) => (ProbeKind::Isochronous { interval }, direction),
-            ProbeKindScenario::Poisson(direction, interval) => (ProbeKind::Poisson { interval }, direction),
-        };
-        let (route, back) = paths.ways(ends, direction);
-        simulator.set_identity(identity(direction));
-        let added = simulator.add_probe(ProbeSpec {
-            name: p.name.clone(),
-            kind,
-            route,
-            back,
-            size: p.size(),
-            start,
-            measured_from: begin,
-        })?;
-        routes.push(added.routes);
-    }
-    Ok(routes)
-}
-
-/// The web clients.
-fn add_web(s: &Scenario, paths: &Paths, simulator: &mut Simulator, begin: Time) -> Result<Vec<RoutePair>, SimError> {
-    let mut routes = Vec::new();
-    for w in &s.web {
-        let ends = Ends {
-            access: s.access(w.identity()),
-            rtt: w.rtt,
-            nodes: w.ends.as_ref(),
-        };
-        simulator.set_identity(ends.identity(s.seed, Direction::Up));
-        let (route, back) = paths.ways(ends, Direction::Up);
-        let ports = Stream::named(s.seed, &format!("ports {}", w.name));
-        let spec = WebSpec {
-            tcp: tcp(s, &w.name, w.congestion_control, s.tcp.ecn),
-            start: begin + w.start + draws::start(s.seed, &w.name, s.start_jitter),
-            interval: w.interval,
-            objects: w.objects.clone(),
-            workers: w.workers,
-            think_time: w.think_time,
-            request: w.request_bytes,
-            header: w.header_bytes,
-            dns: w.dns,
-            look_ups: w.look_ups,
-        };
-        let client = WebClient::new(spec, ports)?;
-        let added = simulator.add_source(&w.name, &route, &back, Box::new(client))?;
-        routes.push(added.routes);
-    }
-    Ok(routes)
-}
-
-/// The downloads.
-fn add_downloads(
-    s: &Scenario,
-    paths: &Paths,
-    simulator: &mut Simulator,
-    begin: Time,
-) -> Result<Vec<RoutePair>, SimError> {
-    let mut routes = Vec::new();
-    for d in &s.downloads {
-        let ends = Ends {
-            access: s.access(d.identity()),
-            rtt: d.rtt,
-            nodes: d.ends.as_ref(),
-        };
-        simulator.set_identity(ends.identity(s.seed, d.direction));
-        let (route, back) = paths.ways(ends, d.direction);
-        let spec = DownloadSpec {
-            tcp: tcp(s, &d.name, d.congestion_control, s.tcp.ecn),
-            start: begin + d.start + draws::start(s.seed, &d.name, s.start_jitter),
-            bytes: d.bytes,
-            gap: d.gap,
-            persistent: d.persistent,
-            destination: paths.destination(ends, d.direction),
-        };
-        let download = Downloader::new(spec, &d.name, s.seed)?;
-        let added = simulator.add_source(&d.name, &route, &back, Box::new(download))?;
-        routes.push(added.routes);
-    }
-    Ok(routes)
 }
 
 /// Runs a scenario from beginning to end.

@@ -1,6 +1,6 @@
 //! From the facts of a run to its record, the same for every back end.
 
-use super::numbers::{direction_of, jain, mbit, mean, seconds_from};
+use super::numbers::{jain, mbit, mean, seconds_from};
 use super::{
     BacklogRecord, BottleneckRecord, Bottlenecks, Cost, DownloadRecord, DropGapsRecord, EcnRecord, FORMAT, FlowRecord,
     FlusherFlowSeries, FlusherRecord, KernelRecord, LinkSeriesRecord, PerDirection, ProbeRecord, ProbeSeries,
@@ -12,7 +12,8 @@ use crate::network::RoutePair;
 use crate::traffic::voice_trace::{VoiceBin, VoiceTrace};
 use sojourn_bed::Sample;
 use sojourn_scenario::{
-    Backend, BottleneckScenario, Direction, FlowScenario, ProbeKindScenario, ProbeScenario, Scenario, Transport,
+    Backend, BottleneckScenario, Direction, FlowScenario, ProbeKindScenario, ProbeScenario, Scenario, Traffic as _,
+    Transport,
 };
 use sojourn_tcp::cc::Algorithm;
 use sojourn_units::{Duration, Time};
@@ -242,7 +243,7 @@ impl Probes {
         self.records.push(ProbeRecord {
             name: s.name.clone(),
             kind,
-            direction: direction_of(s.kind()).map_or("both", Direction::name),
+            direction: s.kind().direction().map_or("both", Direction::name),
             sent,
             lost,
             rtt_ms: if one_way { None } else { quantiles.clone() },
@@ -279,20 +280,20 @@ impl Probes {
     }
 }
 
-/// What the packets of each probe, which have these routes, waited at the bottleneck: only for slow, long links.
+/// What the packets of each of `probes`, which have these routes, waited at the bottleneck: only for slow, long links.
 pub(crate) fn sojourns<'a>(
     scenario: &Scenario,
-    routes: &[RoutePair],
+    probes: impl Iterator<Item = (&'a ProbeScenario, RoutePair)>,
     meters: impl Fn(Option<&[String; 2]>) -> Meters<'a>,
 ) -> Vec<SojournOfOne> {
     if !scenario.is_long_link() {
         return Vec::new();
     }
-    let one = |(s, routes): (&ProbeScenario, &RoutePair)| {
-        let (meter, _) = meters(s.ends.as_ref()).along(direction_of(s.kind()).unwrap_or(Direction::Up));
+    let one = |(s, routes): (&ProbeScenario, RoutePair)| {
+        let (meter, _) = meters(s.ends.as_ref()).along(s.opens());
         SojournOfOne::of(meter.counts(routes.forth), true)
     };
-    scenario.probes.iter().zip(routes).map(one).collect()
+    probes.map(one).collect()
 }
 
 /// The series of a run that its back end samples, at the end of each bin.

@@ -1,7 +1,7 @@
 //! From a finished simulation to its record.
 
 use super::assemble::{self, DropsByReason, EcnFacts, Facts, FlowFacts, Probes, SeriesFacts};
-use super::numbers::{direction_of, mean, seconds_from, signed_ns};
+use super::numbers::{mean, seconds_from, signed_ns};
 use super::simulated::Simulated;
 use super::{
     BottleneckRecord, Bottlenecks, DownloadRecord, FlowRecord, FlusherRecord, LinkSeriesRecord, PerDirection, Record,
@@ -10,13 +10,14 @@ use super::{
 use crate::network::{LinkId, RoutePair};
 use crate::probe::Probe;
 use crate::series::LinkSeries;
-use crate::simulator::Simulator;
+use crate::simulator::{Added, Simulator};
 use crate::traffic::flood::Flood;
 use crate::traffic::voip::Voip;
 use sojourn_bed::Sample;
 use sojourn_qdisc::DropReason;
 use sojourn_scenario::{
-    Backend, BottleneckScenario, Direction, FlowScenario, ProbeKindScenario, TopologyScenario, Transport,
+    AnyTraffic, Backend, BottleneckScenario, Direction, FlowScenario, ProbeScenario, TopologyScenario, Traffic,
+    Transport,
 };
 use sojourn_units::{Duration, Time};
 use std::borrow::Cow;
@@ -46,7 +47,7 @@ pub(crate) fn at_end(run: Simulated<'_>) -> Ended {
         flusher: flusher::simulated(run),
         flows: flows(run),
         downloads: downloads::simulated(run),
-        sojourns: assemble::sojourns(run.scenario, &run.places.routes.probes, |nodes| run.meters(nodes)),
+        sojourns: sojourns(run),
     }
 }
 
@@ -102,7 +103,7 @@ struct Owner<'a> {
 }
 
 /// All of them, flows before probes.
-fn owners(run: Simulated<'_>) -> Vec<Owner<'_>> {
+fn owners<'a>(run: Simulated<'a>) -> Vec<Owner<'a>> {
     let Simulated {
         scenario, simulator, ..
     } = run;
@@ -118,26 +119,19 @@ fn owners(run: Simulated<'_>) -> Vec<Owner<'_>> {
             qdisc.modelled().filter(|_| uses)?.queue(hash)
         })
     };
-    let flows = scenario
-        .flows
-        .iter()
-        .zip(&run.places.routes.flows)
-        .map(|(f, routes)| Owner {
-            name: &f.name,
-            queues: queues(routes, f.direction, None),
-        });
-    let probes = scenario
-        .probes
-        .iter()
-        .zip(&run.places.routes.probes)
-        .map(|(p, routes)| {
-            let one_way = direction_of(p.kind());
-            Owner {
-                name: &p.name,
-                queues: queues(routes, one_way.unwrap_or(Direction::Up), one_way),
-            }
-        });
-    flows.chain(probes).collect()
+    let traffic = scenario.traffic().zip(&run.places.traffic);
+    let owner = |(one, added): (&'a dyn Traffic, &Added)| {
+        let one_way = match one.any() {
+            AnyTraffic::Flow(_) => None,
+            AnyTraffic::Probe(p) => p.kind().direction(),
+            AnyTraffic::Web(_) | AnyTraffic::Download(_) => return None,
+        };
+        Some(Owner {
+            name: one.name(),
+            queues: queues(&added.routes, one.opens(), one_way),
+        })
+    };
+    traffic.filter_map(owner).collect()
 }
 
 /// Who shares a queue with owner `of`.
@@ -160,20 +154,22 @@ fn flows(run: Simulated<'_>) -> Vec<FlowRecord> {
     let Simulated {
         scenario, simulator, ..
     } = run;
-    // Each kind in the order of the scenario.
-    let mut connections = 0..simulator.flows.len();
-    let mut floods = simulator.sources();
     let owners = owners(run);
-    let one = |(i, (f, routes)): (usize, (&FlowScenario, &RoutePair))| {
+    let one = |(i, (f, added)): (usize, (&FlowScenario, Added))| {
         let queue_shared_with = sharers(&owners, i);
         let facts = match f.transport() {
-            Transport::Tcp => tcp(simulator, connections.next()?, queue_shared_with),
-            Transport::Udp => udp(floods.next()?, queue_shared_with),
+            Transport::Tcp => tcp(simulator, added.index, queue_shared_with),
+            Transport::Udp => udp(simulator.source(added.index)?, queue_shared_with),
         };
-        Some(assemble::flow(scenario, f, facts, *routes, run.meters(f.ends.as_ref())))
+        Some(assemble::flow(
+            scenario,
+            f,
+            facts,
+            added.routes,
+            run.meters(f.ends.as_ref()),
+        ))
     };
-    let flows = scenario.flows.iter().zip(&run.places.routes.flows);
-    flows.enumerate().filter_map(one).collect()
+    run.traffic().enumerate().filter_map(one).collect()
 }
 
 /// The facts of TCP flow `i`, counted without those of UDP.
@@ -218,6 +214,12 @@ fn udp(flood: &Flood, queue_shared_with: Vec<String>) -> FlowFacts {
     }
 }
 
+/// What the packets of each probe waited: see [`assemble::sojourns`].
+fn sojourns(run: Simulated<'_>) -> Vec<SojournOfOne> {
+    let probes = run.traffic().map(|(probe, added)| (probe, added.routes));
+    assemble::sojourns(run.scenario, probes, |nodes| run.meters(nodes))
+}
+
 fn probes(run: Simulated<'_>) -> Probes {
     let Simulated {
         scenario,
@@ -227,17 +229,16 @@ fn probes(run: Simulated<'_>) -> Probes {
     } = run;
     let mut all = Probes::default();
     let owners = owners(run);
-    let (mut echoes, mut voips) = (simulator.sources::<Probe>(), simulator.sources::<Voip>());
-    for (i, s) in scenario.probes.iter().enumerate() {
+    for (i, (s, added)) in run.traffic::<&ProbeScenario>().enumerate() {
         let shared = sharers(&owners, scenario.flows.len() + i);
-        if let ProbeKindScenario::Voip(..) = s.kind() {
-            if let Some(v) = voips.next() {
-                let bins = v.bins(scenario.sample_interval, scenario.whole_bins());
-                all.add_voice(scenario, s, &v.trace, &bins, v.base_delay, shared);
-            }
+        if let Some(v) = simulator.source::<Voip>(added.index) {
+            let bins = v.bins(scenario.sample_interval, scenario.whole_bins());
+            all.add_voice(scenario, s, &v.trace, &bins, v.base_delay, shared);
             continue;
         }
-        let Some(p) = echoes.next() else { break };
+        let Some(p) = simulator.source::<Probe>(added.index) else {
+            break;
+        };
         let samples = p.samples.iter().map(|sample| Sample {
             sent_ns: signed_ns(sample.sent.as_nanos()) - signed_ns(begin.as_nanos()),
             delay_ns: sample.delay.map(Duration::as_nanos),
@@ -273,13 +274,16 @@ fn series(run: Simulated<'_>) -> SeriesFacts {
     let s = &run.simulator.series;
     let link = |id: LinkId| s.links.get(usize::from(id.0)).cloned().unwrap_or_default();
     let (up, down) = (link(run.places.up), link(run.places.down));
-    let (mut connections, mut floods) = (s.flows.iter(), run.simulator.sources::<Flood>());
-    let flows = run.scenario.flows.iter().map(|f| match f.transport() {
-        Transport::Tcp => connections
-            .next()
-            .map_or_else(Default::default, |f| (f.delivered.clone(), f.cwnd.clone())),
-        Transport::Udp => (floods.next().map(|f| f.series.clone()).unwrap_or_default(), Vec::new()),
-    });
+    let flow = |(f, added): (&FlowScenario, Added)| match f.transport() {
+        Transport::Tcp => {
+            let flow = s.flows.get(added.index).cloned().unwrap_or_default();
+            (flow.delivered, flow.cwnd)
+        }
+        Transport::Udp => {
+            let flood: Option<&Flood> = run.simulator.source(added.index);
+            (flood.map_or_else(Vec::new, |f| f.series.clone()), Vec::new())
+        }
+    };
     let links = run.places.links.iter().map(|(name, id)| {
         let LinkSeries {
             backlog,
@@ -297,7 +301,7 @@ fn series(run: Simulated<'_>) -> SeriesFacts {
     SeriesFacts {
         links,
         t_s: s.times.iter().map(|&t| seconds_from(run.begin, t)).collect(),
-        flows: flows.collect(),
+        flows: run.traffic().map(flow).collect(),
         airtimes: s.airtimes.clone(),
         flusher: flusher::series(run.simulator),
         backlog_packets: PerDirection {

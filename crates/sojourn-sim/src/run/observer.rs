@@ -68,8 +68,8 @@ impl Observer {
         let names = names(s).all.len();
         // Only a flusher's bursts have a route that is none of the traffic's.
         let mut of_route = vec![names.saturating_sub(1) as u16; simulator.routes()];
-        for (number, pair) in places.routes.by_number().enumerate() {
-            for route in pair.both() {
+        for (number, added) in places.traffic.iter().enumerate() {
+            for route in added.routes.both() {
                 of_route[usize::from(route.0)] = number as u16;
             }
         }

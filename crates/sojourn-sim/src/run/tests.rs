@@ -1,4 +1,5 @@
 use super::*;
+use crate::network::RoutePair;
 use crate::traffic::flood::Flood;
 use serde_json::{Value, json};
 
@@ -108,7 +109,7 @@ fn identities(more: &Value) -> Vec<[crate::Identity; 2]> {
         .extend(more.as_object().expect("an object").clone());
     let run = Run::new(Scenario::from_json(&all.to_string()).expect("valid")).expect("a network");
     let of = |routes: RoutePair| routes.both().map(|route| run.simulator.identity(route));
-    run.places.routes.by_number().map(of).collect()
+    run.places.traffic.iter().map(|added| of(added.routes)).collect()
 }
 
 #[test]
