@@ -156,15 +156,7 @@ impl Scenario {
         let on = &self.context(backend);
         within("lead", self.lead, Duration::ZERO, Duration::from_secs(3600))?;
         within("start_jitter", self.start_jitter, Duration::ZERO, self.duration)?;
-        for (i, flow) in self.flows.iter().enumerate() {
-            flow.check(i, on)?;
-        }
-        for (i, client) in self.web.iter().enumerate() {
-            client.check(i, on)?;
-        }
-        for (i, download) in self.downloads.iter().enumerate() {
-            download.check(i, on)?;
-        }
+        self.check_each(on)?;
         self.check_names()?;
         match &self.flusher {
             Some(flusher) => flusher.check(&self.tcp_names(), on),

@@ -1,7 +1,11 @@
 //! What all kinds of traffic have in common: a name, its ends, and whose packets they are.
 
 use crate::access::IdentityKeysMut;
-use crate::{Direction, DownloadScenario, FlowScenario, IdentityKeys, ProbeScenario, Scenario, Transport, WebScenario};
+use crate::context::Context;
+use crate::{
+    Direction, DownloadScenario, FlowScenario, IdentityKeys, ProbeScenario, Scenario, ScenarioError, Transport,
+    WebScenario,
+};
 use sojourn_units::Duration;
 
 /// A flow, a probe, a web client or a download.
@@ -95,6 +99,14 @@ macro_rules! traffic {
             /// All traffic: flows first, then probes, web clients, downloads.
             pub fn traffic(&self) -> impl Iterator<Item = &dyn Traffic> {
                 std::iter::empty()$(.chain(self.$list.iter().map(|one| one as &dyn Traffic)))+
+            }
+
+            /// Checks the keys of all traffic. Those of probes, whose sizes others are checked against, were checked before.
+            pub(crate) fn check_each(&self, on: &Context<'_>) -> Result<(), ScenarioError> {
+                $(for (i, one) in self.$list.iter().enumerate() {
+                    one.check(i, on)?;
+                })+
+                Ok(())
             }
 
             pub(crate) fn traffic_mut(&mut self) -> impl Iterator<Item = CommonKeysMut<'_>> {

@@ -7,7 +7,7 @@ mod paths;
 mod traffic;
 
 use crate::places::Places;
-use crate::record::{self, Record, Simulated};
+use crate::record::{Ended, Record, Simulated};
 use crate::simulator::{SimError, Simulator};
 use crate::tap::{Capture, Point, Tap};
 use crate::view::{Names, View};
@@ -220,7 +220,7 @@ impl Run {
     /// The record of the run, once it is over.
     #[must_use]
     pub fn finish(mut self) -> Record {
-        let ended = record::at_end(self.simulated());
+        let ended = Ended::of(self.simulated());
         let mut until = self.end;
         let last = self.end + LINGER;
         while self.simulator.awaits_probes() && until < last {
@@ -233,7 +233,7 @@ impl Run {
             until = (until + Duration::from_millis(100)).min(last);
             self.simulator.run_until(until);
         }
-        record::assemble(self.simulated(), ended)
+        ended.record(self.simulated())
     }
 }
 

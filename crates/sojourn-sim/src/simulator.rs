@@ -282,7 +282,7 @@ impl Simulator {
         }
     }
 
-    #[inline]
+    #[inline(never)]
     fn deliver(&mut self, packet: &Packet) {
         match self.owners[usize::from(packet.route)] {
             Owner::Endpoint(host) => self.endpoint_arrived(host, packet),

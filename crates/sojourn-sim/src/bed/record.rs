@@ -9,7 +9,7 @@ use super::routes::BedRoutes;
 use crate::draws;
 use crate::meter::Meters;
 use crate::network::RoutePair;
-use crate::record::assemble::{self, EcnFacts, Facts, FlowFacts, Probes, SeriesFacts};
+use crate::record::assemble::{self, EcnFacts, FlowFacts, Probes, SeriesFacts};
 use crate::record::downloads::{self, DownloadFacts};
 use crate::record::numbers::mean;
 use crate::record::{
@@ -53,9 +53,7 @@ pub fn measured_record(s: &Scenario, backend: Backend, m: &Measured, packets: &[
     };
     let mut probes = probes(s, &m.probes);
     probes.add_sojourns(assemble::sojourns(s, routes.of_kind(s), |_| meters));
-    let facts = Facts {
-        links: BTreeMap::new(),
-        backend,
+    let made = Record {
         kernel: Some(KernelRecord {
             release: m.kernel.release.clone(),
             version: m.kernel.version.clone(),
@@ -64,16 +62,14 @@ pub fn measured_record(s: &Scenario, backend: Backend, m: &Measured, packets: &[
         }),
         tcp_counters: Some(m.counters.clone()),
         flows: flows(s, &m.flows, &routes, meters),
-        probes,
         web: s.web.iter().zip(&m.web).map(|(w, seen)| web(w, seen)).collect(),
         downloads: downloads(s, &m.downloads, &routes, meters),
         bottleneck: Bottlenecks { up, down },
         wifi: air::record(s, m.wifi.as_ref())?,
         flusher: flusher::record(s, m),
-        series: series(s, m),
-        events: 0,
+        ..Record::default()
     };
-    Ok(assemble::assemble(s, facts))
+    Ok(assemble::complete(s, backend, made, probes, series(s, m)))
 }
 
 /// Checks that the measurement is one of this scenario, and that nothing in it is beyond what a run can hold.

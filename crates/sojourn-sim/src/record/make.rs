@@ -1,12 +1,9 @@
 //! From a finished simulation to its record.
 
-use super::assemble::{self, DropsByReason, EcnFacts, Facts, FlowFacts, Probes, SeriesFacts};
+use super::assemble::{self, DropsByReason, EcnFacts, FlowFacts, Probes, SeriesFacts};
 use super::numbers::{mean, seconds_from, signed_ns};
 use super::simulated::Simulated;
-use super::{
-    BottleneckRecord, Bottlenecks, DownloadRecord, FlowRecord, FlusherRecord, LinkSeriesRecord, PerDirection, Record,
-    SojournOfOne, UdpRecord, WifiRecord, downloads, flusher, pages, wifi,
-};
+use super::{BottleneckRecord, FlowRecord, LinkSeriesRecord, PerDirection, SojournOfOne, UdpRecord, flusher};
 use crate::network::{LinkId, RoutePair};
 use crate::probe::Probe;
 use crate::series::LinkSeries;
@@ -16,43 +13,14 @@ use crate::traffic::voip::Voip;
 use sojourn_bed::Sample;
 use sojourn_qdisc::DropReason;
 use sojourn_scenario::{
-    AnyTraffic, Backend, BottleneckScenario, Direction, FlowScenario, ProbeScenario, TopologyScenario, Traffic,
-    Transport,
+    AnyTraffic, BottleneckScenario, Direction, FlowScenario, ProbeScenario, TopologyScenario, Traffic, Transport,
 };
 use sojourn_units::{Duration, Time};
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-/// What is told of a run when its measured window is over; probes may still come home then.
-pub(crate) struct Ended {
-    bottleneck: Bottlenecks,
-    links: BTreeMap<String, BottleneckRecord>,
-    wifi: Option<WifiRecord>,
-    flusher: Option<FlusherRecord>,
-    flows: Vec<FlowRecord>,
-    downloads: Vec<DownloadRecord>,
-    /// What the packets of each probe had waited by then; see [`Probes::add_sojourns`].
-    sojourns: Vec<SojournOfOne>,
-}
-
-/// The measured window is over.
-pub(crate) fn at_end(run: Simulated<'_>) -> Ended {
-    Ended {
-        bottleneck: Bottlenecks {
-            up: bottleneck(run, &run.scenario.bottleneck(Direction::Up), run.places.up),
-            down: bottleneck(run, &run.scenario.bottleneck(Direction::Down), run.places.down),
-        },
-        links: links(run),
-        wifi: wifi::simulated(run.scenario, run.simulator),
-        flusher: flusher::simulated(run),
-        flows: flows(run),
-        downloads: downloads::simulated(run),
-        sojourns: sojourns(run),
-    }
-}
-
 /// What is told of the queue before link `id`, and of the link behind it.
-fn bottleneck(run: Simulated<'_>, side: &BottleneckScenario, id: LinkId) -> BottleneckRecord {
+pub(super) fn bottleneck(run: Simulated<'_>, side: &BottleneckScenario, id: LinkId) -> BottleneckRecord {
     let link = &run.simulator.fabric.links[usize::from(id.0)];
     let e = link.egress.as_ref().expect("a bottleneck has a rate");
     let drops = DropsByReason {
@@ -84,7 +52,7 @@ fn bottleneck(run: Simulated<'_>, side: &BottleneckScenario, id: LinkId) -> Bott
 }
 
 /// The same of all links of a topology.
-fn links(run: Simulated<'_>) -> BTreeMap<String, BottleneckRecord> {
+pub(super) fn links(run: Simulated<'_>) -> BTreeMap<String, BottleneckRecord> {
     let directed = run.scenario.topology.iter().flat_map(TopologyScenario::directed);
     let side = |name: &str| {
         let mut found = directed.clone().filter(|link| link.name == name);
@@ -124,7 +92,7 @@ fn owners<'a>(run: Simulated<'a>) -> Vec<Owner<'a>> {
         let one_way = match one.any() {
             AnyTraffic::Flow(_) => None,
             AnyTraffic::Probe(p) => p.kind().direction(),
-            AnyTraffic::Web(_) | AnyTraffic::Download(_) => return None,
+            _ => return None,
         };
         Some(Owner {
             name: one.name(),
@@ -150,7 +118,7 @@ fn sharers(owners: &[Owner<'_>], of: usize) -> Vec<String> {
     others.map(|(_, owner)| owner.name.to_owned()).collect()
 }
 
-fn flows(run: Simulated<'_>) -> Vec<FlowRecord> {
+pub(super) fn flows(run: Simulated<'_>) -> Vec<FlowRecord> {
     let Simulated {
         scenario, simulator, ..
     } = run;
@@ -215,12 +183,12 @@ fn udp(flood: &Flood, queue_shared_with: Vec<String>) -> FlowFacts {
 }
 
 /// What the packets of each probe waited: see [`assemble::sojourns`].
-fn sojourns(run: Simulated<'_>) -> Vec<SojournOfOne> {
+pub(super) fn sojourns(run: Simulated<'_>) -> Vec<SojournOfOne> {
     let probes = run.traffic().map(|(probe, added)| (probe, added.routes));
     assemble::sojourns(run.scenario, probes, |nodes| run.meters(nodes))
 }
 
-fn probes(run: Simulated<'_>) -> Probes {
+pub(super) fn probes(run: Simulated<'_>) -> Probes {
     let Simulated {
         scenario,
         simulator,
@@ -249,28 +217,7 @@ fn probes(run: Simulated<'_>) -> Probes {
     all
 }
 
-pub(crate) fn assemble(run: Simulated<'_>, ended: Ended) -> Record {
-    let mut probes = probes(run);
-    probes.add_sojourns(ended.sojourns);
-    let facts = Facts {
-        backend: Backend::Sim,
-        kernel: None,
-        tcp_counters: None,
-        flows: ended.flows,
-        probes,
-        web: pages::simulated(run),
-        downloads: ended.downloads,
-        bottleneck: ended.bottleneck,
-        links: ended.links,
-        wifi: ended.wifi,
-        flusher: ended.flusher,
-        series: series(run),
-        events: run.simulator.events,
-    };
-    assemble::assemble(run.scenario, facts)
-}
-
-fn series(run: Simulated<'_>) -> SeriesFacts {
+pub(super) fn series(run: Simulated<'_>) -> SeriesFacts {
     let s = &run.simulator.series;
     let link = |id: LinkId| s.links.get(usize::from(id.0)).cloned().unwrap_or_default();
     let (up, down) = (link(run.places.up), link(run.places.down));
