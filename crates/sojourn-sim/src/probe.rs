@@ -75,7 +75,9 @@ pub(crate) struct Probe {
 }
 
 impl Probe {
-    pub(crate) fn new(spec: ProbeSpec, gaps: Stream) -> Self {
+    /// A probe that has not begun, with random times by `seed` and its name.
+    pub(crate) fn new(spec: ProbeSpec, seed: u64) -> Self {
+        let gaps = Stream::named(seed, &format!("gaps {}", spec.name));
         let due = Some(spec.start);
         Self {
             spec,

@@ -4,16 +4,16 @@ mod conversations;
 mod flusher;
 mod observer;
 mod paths;
-mod traffic;
 
 use crate::places::Places;
 use crate::record::{Ended, Record, Simulated};
-use crate::simulator::{SimError, Simulator};
+use crate::simulator::{Added, SimError, Simulator};
 use crate::tap::{Capture, Point, Tap};
+use crate::traffic::{Loaded, Site, load};
 use crate::view::{Names, View};
 use crate::watch::Watch;
 use observer::Observer;
-use paths::Paths;
+use paths::{Ends, Paths};
 use sojourn_scenario::{Direction, Scenario, usual_burst};
 use sojourn_units::{Bytes, Duration, Rate, Time};
 
@@ -91,7 +91,7 @@ impl Run {
             down: paths.reported.down,
             links: paths.rated(),
             by_ends: paths.bottlenecks_by_ends(),
-            traffic: traffic::add_all(s, &paths, &mut simulator, begin)?,
+            traffic: add_traffic(s, &paths, &mut simulator, begin)?,
         };
         let mut watch = Watch::default();
         if let Some(flusher) = &s.flusher {
@@ -235,6 +235,29 @@ impl Run {
         }
         ended.record(self.simulated())
     }
+}
+
+/// Adds all traffic of a scenario whose measured window begins at `begin`, in the order of [`Scenario::traffic`].
+fn add_traffic(s: &Scenario, paths: &Paths, simulator: &mut Simulator, begin: Time) -> Result<Vec<Added>, SimError> {
+    let mut all = Vec::new();
+    for one in s.traffic() {
+        let (ends, opens) = (Ends::of(s, one), one.opens());
+        simulator.set_identity(ends.identity(s.seed, opens));
+        let (route, back) = paths.ways(ends, opens);
+        let site = Site {
+            scenario: s,
+            begin,
+            route: &route,
+            back: &back,
+            destination: paths.destination(ends, opens),
+            empty_delay: &|size| simulator.empty_delay(&route, size),
+        };
+        all.push(match load(one, &site)? {
+            Loaded::Flow(flow) => simulator.add_flow(*flow)?,
+            Loaded::Source(source) => simulator.add_source(one.name(), &route, &back, source)?,
+        });
+    }
+    Ok(all)
 }
 
 /// Runs a scenario from beginning to end.

@@ -1,9 +1,9 @@
 //! What a capture is told of a run before it begins: who talks to whom, and on which routes.
 
-use super::traffic::protocol;
 use crate::simulator::{Added, Simulator};
 use crate::tap::{Conversation, Tap};
-use sojourn_scenario::{Access, AnyTraffic, Direction, IdentityKeys, Scenario, Traffic};
+use crate::traffic::{opens_many, protocol};
+use sojourn_scenario::{Access, Direction, IdentityKeys, Scenario, Traffic};
 use sojourn_units::Duration;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -23,9 +23,10 @@ pub(super) fn open_all(s: &Scenario, added: &[Added], simulator: &Simulator, tap
             hosts: hosts.as_ref().map(|all| all[number]),
             dscp: s.access(one.identity()).dscp,
         };
-        match one.any() {
-            AnyTraffic::Flow(_) | AnyTraffic::Probe(_) => tap.open(conversation, added.routes, 0),
-            AnyTraffic::Web(_) | AnyTraffic::Download(_) => tap.announce(conversation, added.routes),
+        if opens_many(one) {
+            tap.announce(conversation, added.routes);
+        } else {
+            tap.open(conversation, added.routes, 0);
         }
     }
 }

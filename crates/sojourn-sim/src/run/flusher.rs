@@ -2,12 +2,12 @@
 
 use super::conversations;
 use super::paths::{Ends, Paths};
-use super::traffic::protocol;
 use crate::flusher::{FlusherHost, HostSpec, Sight, Socket, Subject, SubjectSeries, Way, way};
 use crate::identity::Identity;
 use crate::simulator::{Added, SimError, Simulator};
 use crate::tap::hosts::service_port;
 use crate::tap::{Conversation, Protocol, Tap};
+use crate::traffic::protocol;
 use sojourn_flusher::gate::{GateSettings, Watchman};
 use sojourn_flusher::{Flusher, FlusherParams};
 use sojourn_scenario::{AnyTraffic, Bursts, Direction, FlusherScenario, Place, Scenario, Transport};

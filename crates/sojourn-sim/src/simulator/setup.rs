@@ -7,7 +7,7 @@ use crate::link::END;
 use crate::network::{LinkId, RoutePair};
 use crate::probe::{Probe, ProbeSpec};
 use sojourn_tcp::{Device, Endpoint, Metrics};
-use sojourn_units::{Duration, Stream};
+use sojourn_units::Duration;
 use sojourn_wifi::Tid;
 
 impl Simulator {
@@ -115,8 +115,7 @@ impl Simulator {
     /// # Errors
     /// [`SimError`] if there are more routes than can be numbered.
     pub fn add_probe(&mut self, spec: ProbeSpec) -> Result<Added, SimError> {
-        let gaps = Stream::named(self.fabric.seed, &format!("gaps {}", spec.name));
         let (name, route, back) = (spec.name.clone(), spec.route.clone(), spec.back.clone());
-        self.add_source(&name, &route, &back, Box::new(Probe::new(spec, gaps)))
+        self.add_source(&name, &route, &back, Box::new(Probe::new(spec, self.fabric.seed)))
     }
 }
