@@ -63,6 +63,7 @@ impl Context<'_> {
     }
 
     /// Sends a packet of `size` bytes on the wire, which carries its number only: `forth` to the other end, or back.
+    #[inline]
     pub fn send(&mut self, forth: bool, number: u32, size: u16) {
         let route = self.routes.of(forth);
         let packet = Packet::probe(number, self.fabric.hash(route), size, route.0);
@@ -70,6 +71,7 @@ impl Context<'_> {
     }
 
     /// Sets the wake-up; `None` for never. A time that has passed is due at once.
+    #[inline]
     pub fn wake(&mut self, at: Option<Time>) {
         match at {
             Some(at) => self.fabric.calendar.set(self.slot, at.max(self.fabric.now)),

@@ -15,6 +15,14 @@ impl Fabric {
         self.forward(self.entry[usize::from(packet.route)], packet);
     }
 
+    /// Something happens to a packet at a link: those who look at packets are told.
+    #[inline]
+    pub(super) fn watched(&mut self, passing: Passing, link: u16, packet: Packet) {
+        if let Some(watch) = &mut self.watch {
+            watch.pass((passing, link), packet, &self.segments, &mut self.calendar, self.now);
+        }
+    }
+
     /// Puts a packet onto `link`, or into the hands of its host.
     #[inline]
     pub(super) fn forward(&mut self, link: u16, packet: Packet) {
@@ -56,10 +64,7 @@ impl Fabric {
                     self.calendar.set(egress.slot, at);
                 }
             }
-            if let Some(watch) = &mut self.watch {
-                let place = (Passing::Departed, link);
-                watch.pass(place, packet, &self.segments, &mut self.calendar, self.now);
-            }
+            self.watched(Passing::Departed, link, packet);
             self.propagate(link, packet, sending);
             return;
         }
@@ -167,15 +172,7 @@ impl Fabric {
                     egress
                         .meter
                         .on_departure(&departure.packet, departure.sojourn, departure.marked, now);
-                    if let Some(watch) = &mut self.watch {
-                        watch.pass(
-                            (Passing::Departed, link),
-                            departure.packet,
-                            &self.segments,
-                            &mut self.calendar,
-                            now,
-                        );
-                    }
+                    self.watched(Passing::Departed, link, departure.packet);
                     self.propagate(link, departure.packet, sending);
                     if let Some(spared) = &mut self.spared[usize::from(link)] {
                         spared.on_leave();
@@ -205,15 +202,7 @@ impl Fabric {
         while let Some(packet) = self.spared[usize::from(link)].as_mut().and_then(Spared::next) {
             let egress = self.links[usize::from(link)].egress.as_ref();
             let sending = egress.map_or(Duration::ZERO, |e| e.pacing.sending(self.now));
-            if let Some(watch) = &mut self.watch {
-                watch.pass(
-                    (Passing::Departed, link),
-                    packet,
-                    &self.segments,
-                    &mut self.calendar,
-                    self.now,
-                );
-            }
+            self.watched(Passing::Departed, link, packet);
             self.propagate(link, packet, sending);
         }
     }
@@ -229,10 +218,7 @@ impl Fabric {
         }
         if delay.is_zero() {
             let next = l.next[usize::from(packet.route)];
-            if let Some(watch) = &mut self.watch {
-                let place = (Passing::Arrived, link);
-                watch.pass(place, packet, &self.segments, &mut self.calendar, self.now);
-            }
+            self.watched(Passing::Arrived, link, packet);
             self.forward(next, packet);
             return;
         }
@@ -297,15 +283,7 @@ impl Fabric {
             None => self.calendar.clear(slot),
         }
         let next = l.next[usize::from(packet.route)];
-        if let Some(watch) = &mut self.watch {
-            watch.pass(
-                (Passing::Arrived, link),
-                packet,
-                &self.segments,
-                &mut self.calendar,
-                self.now,
-            );
-        }
+        self.watched(Passing::Arrived, link, packet);
         if next == END {
             return Some(packet);
         }

@@ -243,15 +243,7 @@ impl Fabric {
     /// Hands a packet to the cell that `link` leads through.
     #[inline(never)]
     pub(super) fn enter_cell(&mut self, link: u16, packet: Packet, hop: Hop) {
-        if let Some(watch) = &mut self.watch {
-            watch.pass(
-                (Passing::Offered, link),
-                packet,
-                &self.segments,
-                &mut self.calendar,
-                self.now,
-            );
-        }
+        self.watched(Passing::Offered, link, packet);
         let mut identity = self.identities[usize::from(packet.route)];
         let tid = if packet.is_washed() {
             identity.dscp = 0;
@@ -302,15 +294,7 @@ impl Fabric {
             return None;
         }
         let next = l.next[usize::from(packet.route)];
-        if let Some(watch) = &mut self.watch {
-            watch.pass(
-                (Passing::Arrived, link),
-                packet,
-                &self.segments,
-                &mut self.calendar,
-                self.now,
-            );
-        }
+        self.watched(Passing::Arrived, link, packet);
         if next == END {
             return Some(packet);
         }
