@@ -21,7 +21,7 @@ pub(crate) enum FrameKind {
 /// A packet under way, in 16 bytes: what queues and links need of it, and where its TCP segment is kept.
 ///
 /// A packet is copied five times on its way through a shaped queue and a delay. The 56 bytes of its segment, which
-/// only its two hosts read, stay where they are: in a [`Segments`] store.
+/// only its two hosts read, stay where they are: in a store of segments.
 #[derive(Clone, Copy, Debug)]
 pub struct Packet {
     /// Where its segment or the payload of its datagram is; of a probe, its number.

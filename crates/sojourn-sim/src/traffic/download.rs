@@ -118,8 +118,7 @@ impl Connection {
     }
 }
 
-/// A download under way. It reads no clock and knows no network: what it wants to send is taken with
-/// [`Downloader::poll`].
+/// A download under way. It reads no clock and knows no network: what it wants to send is taken with `poll`.
 #[derive(Debug)]
 pub struct Downloader {
     spec: DownloadSpec,

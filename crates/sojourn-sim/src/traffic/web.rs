@@ -127,8 +127,7 @@ struct Page {
     complete: usize,
 }
 
-/// A web client under way. It reads no clock and knows no network: what it wants to send is taken with
-/// [`WebClient::poll`].
+/// A web client under way. It reads no clock and knows no network: what it wants to send is taken with `poll`.
 #[derive(Debug)]
 pub struct WebClient {
     spec: WebSpec,
