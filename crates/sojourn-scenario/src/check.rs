@@ -6,6 +6,7 @@ use crate::name::check_title;
 use crate::path::check_edges;
 use crate::reading::{self, Reading};
 use crate::scenario::QDISC;
+use crate::traffic::KINDS;
 use crate::{
     BINS_MAX, Backend, DELAY_TICK_MAX, DURATION_MAX, Direction, FlowScenario, Limits, ProbeScenario, RATE, RTT,
     Scenario, ScenarioError, Traffic, Transport, WifiScenario, backend, fail, hosts, limits, wifi_kernel,
@@ -153,15 +154,7 @@ impl Scenario {
         let on = &self.context(backend);
         within("lead", self.lead, Duration::ZERO, Duration::from_secs(3600))?;
         within("start_jitter", self.start_jitter, Duration::ZERO, self.duration)?;
-        for (i, flow) in self.flows.iter().enumerate() {
-            flow.check(i, on)?;
-        }
-        for (i, client) in self.web.iter().enumerate() {
-            client.check(i, on)?;
-        }
-        for (i, download) in self.downloads.iter().enumerate() {
-            download.check(i, on)?;
-        }
+        self.check_each(on)?;
         self.check_names()?;
         match &self.flusher {
             Some(flusher) => flusher.check(&self.tcp_names(), on),
@@ -173,11 +166,8 @@ impl Scenario {
         let mut seen = BTreeSet::new();
         for name in self.traffic().map(Traffic::name) {
             if !seen.insert(name) {
-                return fail(
-                    "name",
-                    format!("{name:?} twice"),
-                    "unique among flows, probes, web clients and downloads",
-                );
+                let rule = format!("unique among {KINDS}");
+                return fail("name", format!("{name:?} twice"), rule);
             }
         }
         Ok(())
@@ -195,9 +185,7 @@ impl Scenario {
 
     /// The names of all TCP flows, web clients and downloads.
     fn tcp_names(&self) -> Vec<&str> {
-        let flows = self.flows.iter().filter(|f| f.transport() == Transport::Tcp);
-        let web = self.web.iter().map(|w| w.name.as_str());
-        let downloads = self.downloads.iter().map(|d| d.name.as_str());
-        flows.map(|f| f.name.as_str()).chain(web).chain(downloads).collect()
+        let tcp = self.traffic().filter(|one| one.transport() == Transport::Tcp);
+        tcp.map(Traffic::name).collect()
     }
 }

@@ -7,6 +7,7 @@
 //!
 //! [`tools/bench/cost.py`]: ../../../../../tools/bench/cost.py
 
+use crate::traffic::KINDS;
 use crate::{
     Backend, BottleneckScenario, Direction, DownloadScenario, FlowScenario, ProbeKindScenario, ProbeScenario, Scenario,
     Traffic, Transport, UDP_FRAME, UDP_PAYLOAD, WebScenario,
@@ -464,7 +465,7 @@ impl Estimate<'_> {
     fn network(&mut self) {
         let s = self.s;
         let connections = s.flows.iter().filter(|f| f.transport() == Transport::Tcp).count() as f64;
-        let traffic = (s.flows.len() + s.probes.len() + s.web.len() + s.downloads.len()) as f64;
+        let traffic = s.traffic().count() as f64;
         let stations = s.wifi.as_ref().map_or(0, |wifi| wifi.cell.stations.len()) as f64;
         let rtts = s.rtts().len() as f64;
         let links = match &s.topology {
@@ -474,7 +475,7 @@ impl Estimate<'_> {
         let routes = 2.0 * traffic;
         let paths = stations.max(1.0) * rtts;
         self.part(
-            format!("{traffic:.0} flows, probes, web clients and downloads on {paths:.0} paths"),
+            format!("{traffic:.0} {KINDS} on {paths:.0} paths"),
             connections * CONNECTION + traffic * TRAFFIC + routes * (links * HOP + METER) + paths * PATH,
             "take fewer of them, or fewer different round-trip times",
         );

@@ -44,7 +44,7 @@ pub use probe::{Codec, ProbeKindScenario, ProbeScenario, Voice};
 pub use scenario::Scenario;
 pub use schema::schema;
 pub use topology::{Directed, LinkScenario, TopologyScenario};
-pub use traffic::Traffic;
+pub use traffic::{AnyTraffic, Traffic};
 pub use web::{LookUps, WebScenario};
 pub use wifi::WifiScenario;
 pub use wifi_kernel::discipline as wifi_discipline;

@@ -4,6 +4,7 @@
 //! for one command ([`Limits`]); a limit on the text or on a list has no such way around it.
 
 use crate::cost::Cost;
+use crate::traffic::KINDS;
 use crate::{ScenarioError, fail};
 use serde_json::Value;
 
@@ -79,7 +80,7 @@ impl Limits {
 pub const NAMED: [(&str, u64); 7] = [
     ("memory of a run", Limits::DEFAULT.memory),
     ("packets of a run", Limits::DEFAULT.packets),
-    ("flows, probes, web clients and downloads", FLOWS_MAX as u64),
+    (KINDS, FLOWS_MAX as u64),
     ("entries of wifi.stations", STATIONS_MAX as u64),
     ("entries of wifi.groups", GROUPS_MAX as u64),
     ("bins of a series", BINS_MAX),

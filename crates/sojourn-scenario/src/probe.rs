@@ -116,6 +116,17 @@ pub enum ProbeKindScenario {
     Voip(Direction, Voice),
 }
 
+impl ProbeKindScenario {
+    /// Which way its packets go; `None` for those that are answered.
+    #[must_use]
+    pub const fn direction(self) -> Option<Direction> {
+        match self {
+            Self::Isochronous(direction, _) | Self::Poisson(direction, _) | Self::Voip(direction, _) => Some(direction),
+            Self::Icmp(_) | Self::UdpRr(_) => None,
+        }
+    }
+}
+
 /// What a voice stream sends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Voice {

@@ -3,6 +3,7 @@
 use crate::limits::{FLOWS_MAX, GROUPS_MAX, STATIONS_MAX, check_list};
 use crate::scenario::DEFAULT_RTT;
 use crate::topology::LINKS_MAX;
+use crate::traffic::{KINDS, LISTS};
 use crate::{Scenario, ScenarioError, fail};
 use serde::de::{Error as _, MapAccess, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer};
@@ -71,7 +72,7 @@ fn inherit_rtt(value: &mut Value) {
         // It is refused with its own name.
         return;
     }
-    for key in TRAFFIC {
+    for key in LISTS {
         let entries = value.get_mut(key).and_then(Value::as_array_mut);
         for object in entries.into_iter().flatten().filter_map(Value::as_object_mut) {
             if object.get("rtt").is_none_or(Value::is_null) {
@@ -201,22 +202,16 @@ fn check_objects(value: &Value) -> Result<(), ScenarioError> {
         check_list("flusher.watch", flusher.get("watch"), FLOWS_MAX)?;
     }
     check_traffic(value)?;
-    TRAFFIC.into_iter().try_for_each(|key| objects(key, value.get(key)))
+    LISTS.into_iter().try_for_each(|key| objects(key, value.get(key)))
 }
-
-/// Lists of traffic.
-const TRAFFIC: [&str; 4] = ["flows", "probes", "web", "downloads"];
 
 /// Refuses more traffic than routes can be numbered for, before anything is made of it.
 fn check_traffic(value: &Value) -> Result<(), ScenarioError> {
-    let count = |key| value.get(key).and_then(Value::as_array).map_or(0, Vec::len);
-    let n: usize = TRAFFIC.into_iter().map(count).sum();
+    let count = |key: &&str| value.get(*key).and_then(Value::as_array).map_or(0, Vec::len);
+    let n: usize = LISTS.iter().map(count).sum();
     if n > FLOWS_MAX {
-        return fail(
-            "number of flows, probes, web clients and downloads",
-            n,
-            format!("at most {FLOWS_MAX} together"),
-        );
+        let rule = format!("at most {FLOWS_MAX} together");
+        return fail(&format!("number of {KINDS}"), n, rule);
     }
     Ok(())
 }

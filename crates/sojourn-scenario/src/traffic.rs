@@ -1,7 +1,11 @@
 //! What all kinds of traffic have in common: a name, its ends, and whose packets they are.
 
 use crate::access::IdentityKeysMut;
-use crate::{DownloadScenario, FlowScenario, IdentityKeys, ProbeScenario, Scenario, WebScenario};
+use crate::context::Context;
+use crate::{
+    Direction, DownloadScenario, FlowScenario, IdentityKeys, ProbeScenario, Scenario, ScenarioError, Transport,
+    WebScenario,
+};
 use sojourn_units::Duration;
 
 /// A flow, a probe, a web client or a download.
@@ -14,6 +18,27 @@ pub trait Traffic {
     fn ends(&self) -> Option<&[String; 2]>;
     /// Whose packets these are.
     fn identity(&self) -> IdentityKeys<'_>;
+    /// Itself, by its kind.
+    fn any(&self) -> AnyTraffic<'_>;
+
+    /// The direction of what its opener sends: up if that is the client.
+    fn opens(&self) -> Direction {
+        match self.any() {
+            AnyTraffic::Flow(flow) => flow.direction,
+            AnyTraffic::Probe(probe) => probe.kind().direction().unwrap_or(Direction::Up),
+            AnyTraffic::Web(_) => Direction::Up,
+            AnyTraffic::Download(download) => download.direction,
+        }
+    }
+
+    /// What carries it.
+    fn transport(&self) -> Transport {
+        match self.any() {
+            AnyTraffic::Flow(flow) => flow.transport(),
+            AnyTraffic::Probe(_) => Transport::Udp,
+            AnyTraffic::Web(_) | AnyTraffic::Download(_) => Transport::Tcp,
+        }
+    }
 }
 
 /// The keys of some traffic that follow from the rest of the scenario, to be completed.
@@ -26,8 +51,20 @@ pub(crate) struct CommonKeysMut<'a> {
 }
 
 macro_rules! traffic {
-    ($($list:ident: $Kind:ty),+) => {
+    ($($(#[$doc:meta])+ $list:ident: $Name:ident($Kind:ty)),+) => {
+        /// Some traffic, by its kind.
+        #[derive(Clone, Copy, Debug)]
+        pub enum AnyTraffic<'a> {
+            $($(#[$doc])+ $Name(&'a $Kind)),+
+        }
+
+        /// The lists of traffic, in the order of [`Scenario::traffic`].
+        pub(crate) const LISTS: &[&str] = &[$(stringify!($list)),+];
+
         $(impl Traffic for $Kind {
+            fn any(&self) -> AnyTraffic<'_> {
+                AnyTraffic::$Name(self)
+            }
             fn name(&self) -> &str {
                 &self.name
             }
@@ -45,12 +82,31 @@ macro_rules! traffic {
                     dscp: self.dscp,
                 }
             }
+        }
+
+        impl<'a> TryFrom<AnyTraffic<'a>> for &'a $Kind {
+            type Error = ();
+
+            fn try_from(traffic: AnyTraffic<'a>) -> Result<Self, ()> {
+                match traffic {
+                    AnyTraffic::$Name(one) => Ok(one),
+                    _ => Err(()),
+                }
+            }
         })+
 
         impl Scenario {
             /// All traffic: flows first, then probes, web clients, downloads.
             pub fn traffic(&self) -> impl Iterator<Item = &dyn Traffic> {
                 std::iter::empty()$(.chain(self.$list.iter().map(|one| one as &dyn Traffic)))+
+            }
+
+            /// Checks the keys of all traffic. Those of probes, whose sizes others are checked against, were checked before.
+            pub(crate) fn check_each(&self, on: &Context<'_>) -> Result<(), ScenarioError> {
+                $(for (i, one) in self.$list.iter().enumerate() {
+                    one.check(i, on)?;
+                })+
+                Ok(())
             }
 
             pub(crate) fn traffic_mut(&mut self) -> impl Iterator<Item = CommonKeysMut<'_>> {
@@ -70,4 +126,28 @@ macro_rules! traffic {
     };
 }
 
-traffic!(flows: FlowScenario, probes: ProbeScenario, web: WebScenario, downloads: DownloadScenario);
+traffic!(
+    /// A TCP flow, or a flood of datagrams.
+    flows: Flow(FlowScenario),
+    /// A probe of latency, or a voice stream.
+    probes: Probe(ProbeScenario),
+    /// A web client.
+    web: Web(WebScenario),
+    /// Files, one after the other.
+    downloads: Download(DownloadScenario)
+);
+
+/// All kinds of traffic, as sentences name them.
+pub(crate) const KINDS: &str = "flows, probes, web clients and downloads";
+
+impl Scenario {
+    /// The traffic of one kind, such as `&FlowScenario`, and what `all` has for it. `all` has something for each piece of
+    /// traffic, in the order of [`Scenario::traffic`].
+    pub fn traffic_with<'a, K: TryFrom<AnyTraffic<'a>>, T>(
+        &'a self,
+        all: impl IntoIterator<Item = T>,
+    ) -> impl Iterator<Item = (K, T)> {
+        let each = self.traffic().zip(all);
+        each.filter_map(|(one, its)| Some((one.any().try_into().ok()?, its)))
+    }
+}

@@ -4,9 +4,11 @@
 //! clock. [`crate::simulator::Simulator::add_agents`] puts two of them at the ends of a path.
 
 use crate::network::LinkId;
+use crate::source::{Context, Packet, Source};
 use sojourn_scenario::{UDP_FRAME, UDP_PAYLOAD};
 use sojourn_units::{Ecn, Time};
 use std::any::Any;
+use std::fmt;
 
 /// What a datagram has around its payload on the wire: Ethernet, IPv4 and UDP headers, bytes.
 const HEADERS: usize = (UDP_FRAME - UDP_PAYLOAD) as usize;
@@ -100,5 +102,127 @@ impl AgentSpec {
             back: back.to_vec(),
             start: Time::ZERO,
         }
+    }
+}
+
+/// One end of a conversation of agents on the network.
+pub(crate) struct AgentEnd {
+    agent: Box<dyn Agent>,
+    start: Time,
+}
+
+impl fmt::Debug for AgentEnd {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("AgentEnd")
+            .field("start", &self.start)
+            .finish_non_exhaustive()
+    }
+}
+
+impl AgentEnd {
+    pub(crate) fn new(agent: impl Agent, start: Time) -> Self {
+        let agent = Box::new(agent);
+        Self { agent, start }
+    }
+
+    /// The agent, if it is of this type.
+    pub(crate) fn agent<A: Agent>(&self) -> Option<&A> {
+        let agent: &dyn Any = &*self.agent;
+        agent.downcast_ref()
+    }
+
+    /// Sends everything that the agent wants to send, and sets its timer.
+    fn pump(&mut self, context: &mut Context<'_>) {
+        while let Some(datagram) = self.agent.poll_transmit(context.now()) {
+            context.send_datagram(datagram);
+        }
+        context.wake(self.agent.poll_timeout());
+    }
+}
+
+impl Source for AgentEnd {
+    fn start(&self) -> Time {
+        self.start
+    }
+
+    /// The agent starts, or its timer goes off.
+    ///
+    /// # Panics
+    /// If it asks for a timer that is due again at once, which would never end.
+    fn on_wake(&mut self, context: &mut Context<'_>) {
+        let now = context.now();
+        self.agent.on_timeout(now);
+        self.pump(context);
+        assert!(
+            context.due().is_none_or(|at| at > now),
+            "an agent asks for a timer at {now}, which has just gone off: Agent::poll_timeout must answer a later time"
+        );
+    }
+
+    fn on_packet(&mut self, packet: &Packet, _: bool, context: &mut Context<'_>) {
+        let datagram = context.take_datagram(packet);
+        self.agent.on_datagram(datagram, context.now());
+        self.pump(context);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::network::EgressSpec;
+    use crate::simulator::Simulator;
+    use crate::topology::{DumbbellSpec, dumbbell};
+    use sojourn_qdisc::QdiscSpec;
+    use sojourn_scenario::Impairment;
+    use sojourn_units::{Duration, Rate, Time};
+
+    /// A datagram each millisecond.
+    struct Ticker(Time);
+
+    impl Agent for Ticker {
+        fn on_datagram(&mut self, _: Datagram, _: Time) {}
+        fn poll_transmit(&mut self, now: Time) -> Option<Datagram> {
+            (self.0 <= now).then(|| {
+                self.0 = now + Duration::from_millis(1);
+                Datagram::new(1514, vec![1])
+            })
+        }
+        fn poll_timeout(&mut self) -> Option<Time> {
+            Some(self.0)
+        }
+    }
+
+    /// Payloads are given back, whether a datagram arrives, is refused, or is lost on the way.
+    #[test]
+    fn no_payload_is_kept_of_what_is_no_longer_under_way() {
+        let qdisc = QdiscSpec::parse("pfifo limit 5", None).expect("valid");
+        let mut side = EgressSpec::new(Rate::from_mbit(1), qdisc);
+        side.impairment = Impairment {
+            loss: 0.3,
+            ..Impairment::default()
+        };
+        let net = dumbbell(&DumbbellSpec::new(side.clone(), side, Duration::from_millis(10)), None);
+        let (up, down) = (net.paths[0].up.links(), net.paths[0].down.links());
+        let mut sim = Simulator::new(net.topology.network(), 1, Duration::from_secs(1)).expect("a network");
+        let spec = AgentSpec::new("ticks", &up, &down);
+        sim.add_agents(&spec, Ticker(Time::ZERO), Ticker(Time::ZERO))
+            .expect("two routes");
+        sim.run_until(Time::from_secs(5));
+        let stats = sim.egress_stats(net.up).expect("a queue");
+        assert!(stats.dropped() > 1000 && stats.packets() > 300);
+        let lost = sim
+            .fabric
+            .links
+            .iter()
+            .filter_map(|link| link.weather())
+            .map(|w| w.lost)
+            .sum::<u64>();
+        assert!(lost > 100);
+        // Of each direction: five in the queue, and one on a link of 5 ms, where a frame comes each 12 ms.
+        assert!(
+            (1..=12).contains(&sim.segments_under_way()),
+            "{}",
+            sim.segments_under_way()
+        );
     }
 }

@@ -7,7 +7,7 @@
 //!   [`network::Network`] has numbers only.
 //! - [`simulator::Simulator`]: a simulation under way, to which one adds flows, probes, agents and other traffic.
 //! - [`simulator::EgressStats`]: what was measured at a queue.
-//! - [`agent::Agent`]: a transport of one's own.
+//! - [`agent::Agent`]: a transport of one's own; [`source::Source`]: traffic of one's own, as voice and web clients are.
 //! - [`tap`]: packet captures of a run.
 //! - [`view`]: what a run looks like at a moment, for those who draw it.
 
@@ -18,6 +18,8 @@ pub mod bed;
 mod calendar;
 mod draws;
 mod ends;
+mod error;
+mod fabric;
 pub mod flusher;
 mod grants;
 mod histogram;
@@ -33,6 +35,7 @@ pub mod record;
 mod run;
 mod series;
 pub mod simulator;
+pub mod source;
 mod spared;
 mod standing;
 pub mod tap;
@@ -48,3 +51,4 @@ pub use record::{Record, record_schema};
 pub use run::{Progress, Run, run};
 pub use simulator::{FlowSpec, Simulator};
 pub use sojourn_scenario::{Backend, Cost, LIMITS, Limits, Part, Scenario, ScenarioError};
+pub use source::Source;

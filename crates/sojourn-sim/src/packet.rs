@@ -21,9 +21,9 @@ pub(crate) enum FrameKind {
 /// A packet under way, in 16 bytes: what queues and links need of it, and where its TCP segment is kept.
 ///
 /// A packet is copied five times on its way through a shaped queue and a delay. The 56 bytes of its segment, which
-/// only its two hosts read, stay where they are: in a [`Segments`] store.
+/// only its two hosts read, stay where they are: in a store of segments.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Packet {
+pub struct Packet {
     /// Where its segment or the payload of its datagram is; of a probe, its number.
     pub(crate) body: u32,
     /// Hash of the flow, as every hashing discipline sees it.
@@ -73,6 +73,12 @@ impl Packet {
             route,
             marks: TCP | kind | ecn,
         }
+    }
+
+    /// The number that it carries, if it carries no more than that.
+    #[must_use]
+    pub fn number(&self) -> u32 {
+        self.body
     }
 
     /// The same packet, of connection `number` (24 bits) of its route.

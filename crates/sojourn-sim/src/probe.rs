@@ -1,7 +1,7 @@
 //! Latency probes: echo requests, request-response transactions, isochronous and Poisson streams.
 
-use crate::calendar::Slot;
 use crate::network::LinkId;
+use crate::source::{Context, Packet, Source};
 use sojourn_units::{Duration, Stream, Time};
 
 /// What a probe does.
@@ -62,47 +62,44 @@ pub(crate) struct Sample {
 #[derive(Debug)]
 pub(crate) struct Probe {
     pub(crate) spec: ProbeSpec,
-    pub(crate) slot: Slot,
-    pub(crate) routes: [u16; 2],
     pub(crate) samples: Vec<Sample>,
     due: Option<Time>,
     /// Request-response: the transaction under way.
     pending: Option<u64>,
     outstanding: u64,
     stopped: bool,
+    /// What still comes home is no longer counted.
+    dismissed: bool,
     /// Of the times between Poisson packets.
     gaps: Stream,
 }
 
 impl Probe {
-    pub(crate) fn new(spec: ProbeSpec, slot: Slot, routes: [u16; 2], gaps: Stream) -> Self {
+    /// A probe that has not begun, with random times by `seed` and its name.
+    pub(crate) fn new(spec: ProbeSpec, seed: u64) -> Self {
+        let gaps = Stream::named(seed, &format!("gaps {}", spec.name));
         let due = Some(spec.start);
         Self {
             spec,
-            slot,
-            routes,
             samples: Vec::new(),
             due,
             pending: None,
             outstanding: 0,
             stopped: false,
+            dismissed: false,
             gaps,
         }
     }
 
-    pub(crate) fn echoes(&self) -> bool {
+    fn echoes(&self) -> bool {
         !matches!(
             self.spec.kind,
             ProbeKind::Isochronous { .. } | ProbeKind::Poisson { .. }
         )
     }
 
-    pub(crate) fn due(&self) -> Option<Time> {
-        self.due
-    }
-
     /// The probe's time has come: answers the number of the packet to send, if it is to send one.
-    pub(crate) fn on_due(&mut self, now: Time) -> Option<u64> {
+    fn on_due(&mut self, now: Time) -> Option<u64> {
         if self.stopped {
             self.due = None;
             return None;
@@ -122,7 +119,7 @@ impl Probe {
     }
 
     /// Packet `number` has come home. Answers whether the next is to be sent at once.
-    pub(crate) fn on_answer(&mut self, number: u64, now: Time) -> bool {
+    fn on_answer(&mut self, number: u64, now: Time) -> bool {
         let Some(sample) = self.samples.get_mut(number as usize) else {
             return false;
         };
@@ -146,7 +143,7 @@ impl Probe {
     }
 
     /// No more packets are sent.
-    pub(crate) fn stop(&mut self) {
+    fn stop(&mut self) {
         self.stopped = true;
         if matches!(self.spec.kind, ProbeKind::RequestResponse { .. }) {
             // A transaction cut off by the end is no sample.
@@ -157,7 +154,41 @@ impl Probe {
         }
     }
 
-    pub(crate) fn awaits(&self) -> bool {
+    /// Whether a packet of the measured window is under way.
+    pub(crate) fn awaits_answer(&self) -> bool {
         self.outstanding > 0
+    }
+
+    /// What comes home from now on counts as lost.
+    pub(crate) fn dismiss(&mut self) {
+        self.dismissed = true;
+    }
+}
+
+impl Source for Probe {
+    fn start(&self) -> Time {
+        self.spec.start
+    }
+
+    fn on_wake(&mut self, context: &mut Context<'_>) {
+        let sent = self.on_due(context.now());
+        context.wake(self.due);
+        if let Some(number) = sent {
+            context.send(true, number as u32, self.spec.size);
+        }
+    }
+
+    fn on_packet(&mut self, packet: &Packet, forth: bool, context: &mut Context<'_>) {
+        if forth && self.echoes() {
+            context.send(false, packet.number(), self.spec.size);
+        } else if !self.dismissed && self.on_answer(u64::from(packet.number()), context.now()) {
+            // A closed loop asks again at once.
+            context.wake(Some(context.now()));
+        }
+    }
+
+    fn end_window(&mut self) -> bool {
+        self.stop();
+        true
     }
 }

@@ -12,7 +12,6 @@ pub(crate) mod wifi;
 
 pub use downloads::{DownloadRecord, FileRecord, SojournOfOne, WritesRecord};
 pub use flusher::{FlushRecord, FlusherFlowRecord, FlusherFlowSeries, FlusherRecord, PathRttRecord};
-pub(crate) use make::{assemble, at_end};
 pub(crate) use simulated::Simulated;
 pub use wifi::{WifiLatencyRecord, WifiRecord, WifiStationRecord, WifiTidRecord, WifiWayRecord};
 
@@ -21,6 +20,7 @@ use numbers::mean;
 use schemars::generate::SchemaSettings;
 use schemars::{JsonSchema, Schema};
 use serde::Serialize;
+use sojourn_scenario::{Backend, Direction};
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
@@ -74,7 +74,7 @@ impl Quantiles {
 }
 
 /// The numbers that a run is judged by.
-#[derive(Clone, Debug, JsonSchema, Serialize)]
+#[derive(Clone, Debug, Default, JsonSchema, Serialize)]
 pub struct Summary {
     /// TCP payload delivered to servers over the measured window, Mbit/s.
     pub goodput_up_mbit: f64,
@@ -257,7 +257,7 @@ impl SojournRecord {
 }
 
 /// SYNs and SYN-ACKs at one direction of the bottleneck.
-#[derive(Clone, Copy, Debug, JsonSchema, Serialize)]
+#[derive(Clone, Copy, Debug, Default, JsonSchema, Serialize)]
 pub struct SynRecord {
     /// That arrived there.
     pub offered: u64,
@@ -266,7 +266,7 @@ pub struct SynRecord {
 }
 
 /// One direction of the bottleneck, over the measured window.
-#[derive(Clone, Debug, JsonSchema, Serialize)]
+#[derive(Clone, Debug, Default, JsonSchema, Serialize)]
 pub struct BottleneckRecord {
     /// Kind of the discipline.
     pub qdisc: String,
@@ -307,7 +307,7 @@ pub struct BottleneckRecord {
 }
 
 /// Both directions.
-#[derive(Clone, Debug, JsonSchema, Serialize)]
+#[derive(Clone, Debug, Default, JsonSchema, Serialize)]
 pub struct Bottlenecks {
     /// Client to server.
     pub up: BottleneckRecord,
@@ -416,7 +416,7 @@ pub struct LinkSeriesRecord {
 }
 
 /// Time series of the measured window.
-#[derive(Clone, Debug, JsonSchema, Serialize)]
+#[derive(Clone, Debug, Default, JsonSchema, Serialize)]
 pub struct SeriesRecord {
     /// Width of a bin.
     pub interval_s: f64,
@@ -478,7 +478,7 @@ pub struct Cost {
 }
 
 /// The record of a run.
-#[derive(Clone, Debug, JsonSchema, Serialize)]
+#[derive(Clone, Debug, Default, JsonSchema, Serialize)]
 pub struct Record {
     /// `sojourn-run/1`.
     pub format: &'static str,
@@ -524,6 +524,49 @@ pub struct Record {
     pub series: SeriesRecord,
     /// What it cost.
     pub cost: Cost,
+}
+
+/// What is told of a simulation when its measured window is over; probes may still come home then.
+pub(crate) struct Ended {
+    record: Record,
+    /// What the packets of each probe had waited by then.
+    sojourns: Vec<SojournOfOne>,
+}
+
+impl Ended {
+    /// The measured window is over.
+    pub(crate) fn of(run: Simulated<'_>) -> Self {
+        let side = |direction, link| make::bottleneck(run, &run.scenario.bottleneck(direction), link);
+        let record = Record {
+            bottleneck: Bottlenecks {
+                up: side(Direction::Up, run.places.up),
+                down: side(Direction::Down, run.places.down),
+            },
+            links: make::links(run),
+            wifi: wifi::simulated(run.scenario, run.simulator),
+            flusher: flusher::simulated(run),
+            flows: make::flows(run),
+            downloads: downloads::simulated(run),
+            ..Record::default()
+        };
+        let sojourns = make::sojourns(run);
+        Self { record, sojourns }
+    }
+
+    /// The record, once no probe is awaited any more.
+    pub(crate) fn record(self, run: Simulated<'_>) -> Record {
+        let mut probes = make::probes(run);
+        probes.add_sojourns(self.sojourns);
+        let made = Record {
+            web: pages::simulated(run),
+            cost: Cost {
+                events: run.simulator.events,
+                ..Cost::default()
+            },
+            ..self.record
+        };
+        assemble::complete(run.scenario, Backend::Sim, made, probes, make::series(run))
+    }
 }
 
 /// The keys of a record as a JSON Schema: their types and meaning. What is not required is absent where its description says.

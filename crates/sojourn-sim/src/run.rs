@@ -5,25 +5,17 @@ mod flusher;
 mod observer;
 mod paths;
 
-use crate::draws;
-use crate::network::RoutePair;
-use crate::places::{Places, TrafficRoutes};
-use crate::probe::{ProbeKind, ProbeSpec};
-use crate::record::{self, Record, Simulated};
-use crate::simulator::{FlowSpec, SimError, Simulator};
+use crate::places::Places;
+use crate::record::{Ended, Record, Simulated};
+use crate::simulator::{Added, SimError, Simulator};
 use crate::tap::{Capture, Point, Tap};
-use crate::traffic::download::DownloadSpec;
-use crate::traffic::flood::FloodSpec;
-use crate::traffic::voip::VoipSpec;
-use crate::traffic::web::WebSpec;
+use crate::traffic::{Loaded, Site, load};
 use crate::view::{Names, View};
 use crate::watch::Watch;
 use observer::Observer;
 use paths::{Ends, Paths};
-use sojourn_scenario::{Direction, FlowScenario, ProbeKindScenario, Scenario, Traffic as _, Transport, usual_burst};
-use sojourn_tcp::cc::Algorithm;
-use sojourn_tcp::{EcnMode, TcpParams};
-use sojourn_units::{Bytes, Duration, Rate, Stream, Time};
+use sojourn_scenario::{Direction, Scenario, usual_burst};
+use sojourn_units::{Bytes, Duration, Rate, Time};
 
 /// How long after the measured window probes may still come home.
 const LINGER: Duration = Duration::from_secs(3);
@@ -99,17 +91,18 @@ impl Run {
             down: paths.reported.down,
             links: paths.rated(),
             by_ends: paths.bottlenecks_by_ends(),
-            routes: TrafficRoutes {
-                flows: add_flows(s, &paths, &mut simulator, begin)?,
-                probes: add_probes(s, &paths, &mut simulator, begin)?,
-                web: add_web(s, &paths, &mut simulator, begin)?,
-                downloads: add_downloads(s, &paths, &mut simulator, begin)?,
-            },
+            traffic: add_traffic(s, &paths, &mut simulator, begin)?,
         };
-        let routes = &places.routes;
         let mut watch = Watch::default();
         if let Some(flusher) = &s.flusher {
-            watch.flusher = Some(flusher::host(s, flusher, &paths, routes, &mut simulator, begin)?);
+            watch.flusher = Some(flusher::host(
+                s,
+                flusher,
+                &paths,
+                &places.traffic,
+                &mut simulator,
+                begin,
+            )?);
         }
         if let Some((points, capture)) = tap {
             let mut tap = Tap::new(
@@ -119,14 +112,14 @@ impl Run {
                 s.edge_rate.is_some(),
                 s.wifi.is_some(),
             );
-            conversations::open_all(s, routes, &simulator, &mut tap);
+            conversations::open_all(s, &places.traffic, &simulator, &mut tap);
             if let Some(host) = &watch.flusher {
                 flusher::open_bursts(host, &simulator, &mut tap);
             }
             watch.tap = Some(tap);
         }
         if watch.tap.is_some() || watch.flusher.is_some() {
-            simulator.watch = Some(Box::new(watch));
+            simulator.fabric.watch = Some(Box::new(watch));
         }
         let observer = watched.then(|| Box::new(Observer::new(s, &places, &mut simulator)));
         let end = begin + s.duration;
@@ -211,7 +204,7 @@ impl Run {
 
     /// Why the capture ended early, if it did; told once.
     pub fn capture_error(&mut self) -> Option<std::io::Error> {
-        self.simulator.watch.as_mut()?.tap.as_mut()?.take_error()
+        self.simulator.fabric.watch.as_mut()?.tap.as_mut()?.take_error()
     }
 
     /// What the record is made of.
@@ -227,7 +220,7 @@ impl Run {
     /// The record of the run, once it is over.
     #[must_use]
     pub fn finish(mut self) -> Record {
-        let ended = record::at_end(self.simulated());
+        let ended = Ended::of(self.simulated());
         let mut until = self.end;
         let last = self.end + LINGER;
         while self.simulator.awaits_probes() && until < last {
@@ -236,177 +229,35 @@ impl Run {
         }
         let last = self.end + LINGER_VOICE;
         self.simulator.dismiss_probes();
-        while self.simulator.awaits_voip() && until < last {
+        while self.simulator.awaits_packets() && until < last {
             until = (until + Duration::from_millis(100)).min(last);
             self.simulator.run_until(until);
         }
-        record::assemble(self.simulated(), ended)
+        ended.record(self.simulated())
     }
 }
 
-/// What TCP is to a flow, web client or download: its control, and its own random numbers.
-fn tcp(s: &Scenario, name: &str, control: Algorithm, ecn: EcnMode) -> TcpParams {
-    let seed = Stream::derive_seed(s.seed, &format!("tcp {name}"));
-    TcpParams {
-        congestion_control: control,
-        ecn,
-        abe: s.tcp.abe && ecn.is_on(),
-        ecn_low: s.tcp.ecn_low && ecn.is_on(),
-        ..s.tcp.seeded(seed)
-    }
-}
-
-/// The flows.
-fn add_flows(s: &Scenario, paths: &Paths, simulator: &mut Simulator, begin: Time) -> Result<Vec<RoutePair>, SimError> {
-    let start_of = |f: &FlowScenario| begin + f.start + draws::start(s.seed, &f.name, s.start_jitter);
-    let mut routes = Vec::new();
-    for f in &s.flows {
-        let ends = Ends {
-            access: s.access(f.identity()),
-            rtt: f.rtt,
-            nodes: f.ends.as_ref(),
+/// Adds all traffic of a scenario whose measured window begins at `begin`, in the order of [`Scenario::traffic`].
+fn add_traffic(s: &Scenario, paths: &Paths, simulator: &mut Simulator, begin: Time) -> Result<Vec<Added>, SimError> {
+    let mut all = Vec::new();
+    for one in s.traffic() {
+        let (ends, opens) = (Ends::of(s, one), one.opens());
+        simulator.set_identity(ends.identity(s.seed, opens));
+        let (route, back) = paths.ways(ends, opens);
+        let site = Site {
+            scenario: s,
+            begin,
+            route: &route,
+            back: &back,
+            destination: paths.destination(ends, opens),
+            empty_delay: &|size| simulator.empty_delay(&route, size),
         };
-        simulator.set_identity(ends.identity(s.seed, f.direction));
-        let (route, back) = paths.ways(ends, f.direction);
-        if f.transport() == Transport::Udp {
-            let added = simulator.add_flood(FloodSpec {
-                name: f.name.clone(),
-                route,
-                back,
-                application: f.application(),
-                start: start_of(f),
-            })?;
-            routes.push(added.routes);
-            continue;
-        }
-        let added = simulator.add_flow(FlowSpec {
-            name: f.name.clone(),
-            route,
-            back,
-            tcp: tcp(
-                s,
-                &f.name,
-                f.congestion_control.unwrap_or_default(),
-                f.ecn_mode(s.tcp.ecn),
-            ),
-            start: start_of(f),
-            application: f.application(),
-            destination: paths.destination(ends, f.direction),
-        })?;
-        routes.push(added.routes);
+        all.push(match load(one, &site)? {
+            Loaded::Flow(flow) => simulator.add_flow(*flow)?,
+            Loaded::Source(source) => simulator.add_source(one.name(), &route, &back, source)?,
+        });
     }
-    Ok(routes)
-}
-
-/// The probes, voice streams among them. They begin at once.
-fn add_probes(s: &Scenario, paths: &Paths, simulator: &mut Simulator, begin: Time) -> Result<Vec<RoutePair>, SimError> {
-    let mut routes = Vec::new();
-    for p in &s.probes {
-        let start = Time::ZERO + draws::phase(s.seed, p);
-        let ends = Ends {
-            access: s.access(p.identity()),
-            rtt: p.rtt,
-            nodes: p.ends.as_ref(),
-        };
-        let identity = |direction| ends.identity(s.seed, direction);
-        let (kind, direction) = match p.kind() {
-            ProbeKindScenario::Icmp(interval) => (ProbeKind::Echo { interval }, Direction::Up),
-            ProbeKindScenario::UdpRr(timeout) => (ProbeKind::RequestResponse { timeout }, Direction::Up),
-            ProbeKindScenario::Voip(direction, voice) => {
-                let (route, back) = paths.ways(ends, direction);
-                simulator.set_identity(identity(direction));
-                let added = simulator.add_voip(VoipSpec {
-                    name: p.name.clone(),
-                    route,
-                    back,
-                    frame: voice.frame,
-                    size: p.size(),
-                    start,
-                    measured_from: begin,
-                })?;
-                routes.push(added.routes);
-                continue;
-            }
-            ProbeKindScenario::Isochronous(direction, interval) => (ProbeKind::Isochronous { interval }, direction),
-            ProbeKindScenario::Poisson(direction, interval) => (ProbeKind::Poisson { interval }, direction),
-        };
-        let (route, back) = paths.ways(ends, direction);
-        simulator.set_identity(identity(direction));
-        let added = simulator.add_probe(ProbeSpec {
-            name: p.name.clone(),
-            kind,
-            route,
-            back,
-            size: p.size(),
-            start,
-            measured_from: begin,
-        })?;
-        routes.push(added.routes);
-    }
-    Ok(routes)
-}
-
-/// The web clients.
-fn add_web(s: &Scenario, paths: &Paths, simulator: &mut Simulator, begin: Time) -> Result<Vec<RoutePair>, SimError> {
-    let mut routes = Vec::new();
-    for w in &s.web {
-        let ends = Ends {
-            access: s.access(w.identity()),
-            rtt: w.rtt,
-            nodes: w.ends.as_ref(),
-        };
-        simulator.set_identity(ends.identity(s.seed, Direction::Up));
-        let (route, back) = paths.ways(ends, Direction::Up);
-        let added = simulator.add_web(WebSpec {
-            name: w.name.clone(),
-            route,
-            back,
-            tcp: tcp(s, &w.name, w.congestion_control, s.tcp.ecn),
-            start: begin + w.start + draws::start(s.seed, &w.name, s.start_jitter),
-            interval: w.interval,
-            objects: w.objects.clone(),
-            workers: w.workers,
-            think_time: w.think_time,
-            request: w.request_bytes,
-            header: w.header_bytes,
-            dns: w.dns,
-            look_ups: w.look_ups,
-        })?;
-        routes.push(added.routes);
-    }
-    Ok(routes)
-}
-
-/// The downloads.
-fn add_downloads(
-    s: &Scenario,
-    paths: &Paths,
-    simulator: &mut Simulator,
-    begin: Time,
-) -> Result<Vec<RoutePair>, SimError> {
-    let mut routes = Vec::new();
-    for d in &s.downloads {
-        let ends = Ends {
-            access: s.access(d.identity()),
-            rtt: d.rtt,
-            nodes: d.ends.as_ref(),
-        };
-        simulator.set_identity(ends.identity(s.seed, d.direction));
-        let (route, back) = paths.ways(ends, d.direction);
-        let added = simulator.add_download(DownloadSpec {
-            name: d.name.clone(),
-            route,
-            back,
-            tcp: tcp(s, &d.name, d.congestion_control, s.tcp.ecn),
-            start: begin + d.start + draws::start(s.seed, &d.name, s.start_jitter),
-            bytes: d.bytes,
-            gap: d.gap,
-            persistent: d.persistent,
-            destination: paths.destination(ends, d.direction),
-        })?;
-        routes.push(added.routes);
-    }
-    Ok(routes)
+    Ok(all)
 }
 
 /// Runs a scenario from beginning to end.

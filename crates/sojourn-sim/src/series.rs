@@ -22,8 +22,6 @@ pub(crate) struct LinkSeries {
 pub(crate) struct Series {
     pub(crate) times: Vec<Time>,
     pub(crate) flows: Vec<FlowSeries>,
-    /// Bytes delivered so far by each UDP flow.
-    pub(crate) floods: Vec<Vec<u64>>,
     /// Airtime of each station so far, ns.
     pub(crate) airtimes: Vec<Vec<u64>>,
     /// By link; those without an egress stay empty.
@@ -41,13 +39,6 @@ impl Series {
         }
         self.flows[flow].delivered.push(delivered);
         self.flows[flow].cwnd.push(cwnd);
-    }
-
-    pub(crate) fn push_flood(&mut self, flood: usize, delivered: u64) {
-        if flood >= self.floods.len() {
-            self.floods.resize_with(flood + 1, Vec::new);
-        }
-        self.floods[flood].push(delivered);
     }
 
     pub(crate) fn push_airtime(&mut self, station: usize, airtime: Duration) {

@@ -1,117 +1,37 @@
 //! The engine: it carries packets and the time to the algorithms.
 
-mod agent;
-mod download;
-mod flood;
 mod flusher;
 mod hosts;
-mod passage;
-mod radio;
 mod settle;
 mod setup;
+mod source;
 mod stats;
 mod view;
-mod voip;
-mod web;
 mod window;
 
-pub(crate) use agent::AgentHost;
-pub(crate) use download::Download;
 pub(crate) use hosts::Host;
-pub(crate) use radio::{AirMeter, Radio};
-pub(crate) use web::Web;
 
+pub use crate::error::SimError;
 pub use crate::network::Destination;
+pub use crate::traffic::flow::FlowSpec;
+use source::SourceHost;
 pub use stats::{EgressStats, RouteStats};
 
-use crate::calendar::{Calendar, Slot};
+use crate::calendar::Slot;
 use crate::ends;
-use crate::identity::Identity;
-use crate::link::{Air, Egress, Link, Model, Pacing, Released, Weather};
-use crate::meter::Meter;
-use crate::network::{EgressSpec, LinkId, Network, NetworkError, RouteId, RoutePair};
+use crate::fabric::{Fabric, LinkPart};
+use crate::network::{Network, RouteId, RoutePair};
 use crate::paces::Paces;
-use crate::packet::{Packet, Segments};
-use crate::probe::Probe;
+use crate::packet::Packet;
 use crate::series::Series;
-use crate::spared::Spared;
-use crate::traffic::flood::Flood;
 use crate::traffic::thin::WriteTrace;
-use crate::traffic::voip::Voip;
-use crate::watch::Watch;
-use sojourn_scenario::Application;
-use sojourn_tcp::{Endpoint, Metrics, ParamError, TcpParams};
-use sojourn_units::{Duration, Stream, Time};
-use sojourn_wifi::{Cell, Tid};
-use std::collections::VecDeque;
-use thiserror::Error;
-
-/// A simulation that cannot be set up.
-#[derive(Clone, Debug, PartialEq, Eq, Error)]
-pub enum SimError {
-    /// The network.
-    #[error(transparent)]
-    Network(#[from] NetworkError),
-    /// A TCP parameter.
-    #[error(transparent)]
-    Tcp(#[from] ParamError),
-    /// A discipline that only a kernel has.
-    #[error("{0}")]
-    NotModelled(String),
-    /// A topology.
-    #[error(transparent)]
-    Topology(#[from] crate::topology::TopologyError),
-    /// A token bucket.
-    #[error(transparent)]
-    Qdisc(#[from] sojourn_qdisc::ParamError),
-    /// A cell.
-    #[error(transparent)]
-    Wifi(#[from] sojourn_wifi::WifiError),
-    /// A flusher.
-    #[error(transparent)]
-    Flusher(#[from] sojourn_flusher::ParamError),
-}
-
-/// A TCP flow from one node to another.
-#[derive(Clone, Debug)]
-pub struct FlowSpec {
-    /// Unique name.
-    pub name: String,
-    /// Sender to receiver.
-    pub route: Vec<LinkId>,
-    /// Receiver to sender.
-    pub back: Vec<LinkId>,
-    /// Parameters of both ends.
-    pub tcp: TcpParams,
-    /// When the sender connects.
-    pub start: Time,
-    /// What its application does.
-    pub application: Application,
-    /// What the sender remembers of other connections to the same place, by [`Simulator::add_destination`]; `None`
-    /// for nothing.
-    pub destination: Option<Destination>,
-}
-
-impl FlowSpec {
-    /// A flow that starts with the run, and whose application makes more than can be sent, with the default TCP.
-    #[must_use]
-    pub fn bulk(name: &str, route: &[LinkId], back: &[LinkId]) -> Self {
-        Self {
-            name: name.to_owned(),
-            route: route.to_vec(),
-            back: back.to_vec(),
-            tcp: TcpParams::default(),
-            start: Time::ZERO,
-            application: Application::default(),
-            destination: None,
-        }
-    }
-}
+use sojourn_tcp::{Endpoint, Metrics};
+use sojourn_units::{Duration, Time};
 
 /// Traffic that was added to a simulation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Added {
-    /// Its number among those of its kind.
+    /// Its number: of a flow, among flows; of anything else, among all sources.
     pub index: usize,
     /// The routes of its packets.
     pub routes: RoutePair,
@@ -124,30 +44,10 @@ enum Owner {
     Endpoint(u32),
     /// The same, at the receiver of a thin stream.
     Thin(u32),
-    /// For this probe, at its server (true) or back at its client.
-    Probe(u32, bool),
-    /// For the listener of this voice stream.
-    Voip(u32),
-    /// For the receiver of this UDP flow.
-    Flood(u32),
-    /// For this web client's servers (true) or for itself.
-    Web(u32, bool),
-    /// For the receivers of this download (true) or its senders.
-    Download(u32, bool),
+    /// For the other end of this source (true) or its opener.
+    Source(u32, bool),
     /// A packet of a flusher's burst: nobody's.
     Burst,
-    /// For this agent.
-    Agent(u32),
-}
-
-/// What a link's slot wakes.
-#[derive(Clone, Copy, Debug)]
-enum LinkPart {
-    Egress(u16),
-    Line(u16),
-    Cell(u16),
-    /// The hosts that pace.
-    Paces,
 }
 
 /// What a timer's slot wakes.
@@ -156,14 +56,9 @@ enum Component {
     Endpoint(u32),
     /// The application of a flow starts, or writes.
     Application(u32),
-    Probe(u32),
-    Voip(u32),
-    Flood(u32),
-    Web(u32),
-    Download(u32),
+    Source(u32),
     Flusher,
     Sampler,
-    Agent(u32),
 }
 
 /// A running TCP flow.
@@ -194,22 +89,8 @@ pub(crate) struct Flow {
 /// A simulation under way.
 #[derive(Debug)]
 pub struct Simulator {
-    now: Time,
-    calendar: Calendar,
-    link_parts: Vec<LinkPart>,
+    pub(crate) fabric: Fabric,
     components: Vec<Component>,
-    pub(crate) links: Vec<Link>,
-    pub(crate) radios: Vec<Radio>,
-    /// Traffic identifier of each route's packets in a cell, and of the routes that come next.
-    tids: Vec<Tid>,
-    tid: Tid,
-    /// Whose packets each route has, and the pairs of routes that come next, forth.
-    identities: Vec<Identity>,
-    identity: Identity,
-    /// Links whose discipline looks at code points and hosts.
-    askers: Vec<(u16, EgressSpec)>,
-    /// First link of each route.
-    entry: Vec<u16>,
     owners: Vec<Owner>,
     hosts: Vec<Host>,
     /// When those of them that pace may send, and its wake-up.
@@ -217,41 +98,16 @@ pub struct Simulator {
     paces_slot: Slot,
     /// What is known of each destination.
     metrics: Vec<Metrics>,
-    /// By route: the TCP host that sends on it by a device that queues.
-    senders: Vec<Option<u32>>,
-    /// Routes of data segments that such a device is done with, and whose senders are yet to be told.
-    released: Vec<Released>,
     pub(crate) flows: Vec<Flow>,
-    pub(crate) probes: Vec<Probe>,
-    pub(crate) voips: Vec<Voip>,
-    pub(crate) floods: Vec<Flood>,
-    pub(crate) webs: Vec<Web>,
-    pub(crate) downloads: Vec<Download>,
-    agents: Vec<AgentHost>,
-    hashes: Vec<u32>,
+    sources: Vec<SourceHost>,
     pub(crate) series: Series,
     sampler_slot: Slot,
     sample_interval: Duration,
-    /// Packets that reached their host while an egress was being served; delivered before the next event.
-    arrived: VecDeque<Packet>,
-    /// Acknowledgements on their way around a queue, by link (ablation `spare_acks`).
-    spared: Vec<Option<Spared>>,
-    segments: Segments,
-    /// What looks at packets on their way, if anything does.
-    pub(crate) watch: Option<Box<Watch>>,
     pub(crate) events: u64,
     /// It runs: what there is to be simulated is known.
     settled: bool,
     /// TCP has stopped: the measured window is over.
     frozen: bool,
-    /// What probes still bring home is no longer counted.
-    dismissed: bool,
-    seed: u64,
-}
-
-/// The seed of the discipline before link `link`.
-fn seed_of_qdisc(seed: u64, link: usize) -> u64 {
-    Stream::derive_seed(seed, &format!("qdisc {link}"))
 }
 
 impl Simulator {
@@ -261,102 +117,31 @@ impl Simulator {
     /// # Errors
     /// [`SimError::Qdisc`] if a token bucket's depth is unusable.
     pub fn new(network: &Network, seed: u64, sample_interval: Duration) -> Result<Self, SimError> {
-        let mut calendar = Calendar::default();
-        let mut links = Vec::new();
-        let mut spared = Vec::new();
-        let mut askers = Vec::new();
-        for (i, spec) in network.links().iter().enumerate() {
-            let egress = match &spec.egress {
-                None => None,
-                Some(e) => Some(Egress {
-                    pacing: Pacing::Plain(Model::new(e.shaping, e.rate, e.qdisc.build(seed_of_qdisc(seed, i)))?),
-                    meter: Meter::default(),
-                    reported: e.name.is_some(),
-                    slot: Slot::default(),
-                    own: None,
-                }),
-            };
-            let asks = |e: &&EgressSpec| e.qdisc.reads_identity();
-            askers.extend(spec.egress.as_ref().filter(asks).map(|e| (i as u16, e.clone())));
-            spared.push(spec.egress.as_ref().filter(|e| e.spare_acks).map(|_| Spared::default()));
-            let wire = egress.as_ref().is_some_and(|e| e.pacing.wire_rate().is_some());
-            let impairment = spec.egress.as_ref().map_or_else(Default::default, |e| e.impairment);
-            let name = spec.egress.as_ref().and_then(|e| e.name.clone());
-            let weather = || Weather::new(impairment, seed, &name.unwrap_or_else(|| i.to_string()));
-            let air = match network.hop(i) {
-                Some(hop) => Some(Air::Cell(hop)),
-                None => (!impairment.is_none()).then(|| Air::Impaired(Box::new(weather()))),
-            };
-            links.push(Link {
-                egress,
-                delay: spec.delay,
-                air,
-                tick: spec.tick,
-                line: VecDeque::new(),
-                slot: (wire || !spec.delay.is_zero() || !impairment.jitter.is_zero()).then(Slot::default),
-                wire: None,
-                feeds: false,
-                next: Vec::new(),
-            });
-        }
-        let mut radios = Vec::new();
-        for (i, spec) in network.cells().iter().enumerate() {
-            let cell = Cell::new(spec, Stream::derive_seed(seed, &format!("cell {i}")))?;
-            radios.push(Radio::new(spec.clone(), cell));
-        }
-        for (i, link) in links.iter().enumerate() {
-            if let Some(Air::Cell(hop)) = &link.air {
-                radios[usize::from(hop.cell.0)].connect(i as u16, hop.from, hop.to);
-            }
-        }
-        let sampler_slot = calendar.add_timer_slot();
+        let mut fabric = Fabric::new(network, seed)?;
+        let sampler_slot = fabric.calendar.add_timer_slot();
         Ok(Self {
-            now: Time::ZERO,
-            calendar,
-            link_parts: Vec::new(),
+            fabric,
             paces: Paces::default(),
             paces_slot: Slot::default(),
             components: vec![Component::Sampler],
-            links,
-            radios,
-            tids: Vec::new(),
-            tid: Tid::BEST_EFFORT,
-            identities: Vec::new(),
-            identity: Identity::default(),
-            askers,
-            entry: Vec::new(),
             owners: Vec::new(),
             hosts: Vec::new(),
             metrics: Vec::new(),
-            senders: Vec::new(),
-            released: Vec::new(),
             flows: Vec::new(),
-            probes: Vec::new(),
-            voips: Vec::new(),
-            floods: Vec::new(),
-            webs: Vec::new(),
-            downloads: Vec::new(),
-            agents: Vec::new(),
-            hashes: Vec::new(),
+            sources: Vec::new(),
             series: Series::default(),
             sampler_slot,
             sample_interval,
-            arrived: VecDeque::new(),
-            spared,
-            segments: Segments::default(),
-            watch: None,
             events: 0,
             settled: false,
             frozen: false,
-            dismissed: false,
-            seed,
         })
     }
 
     /// The time that the simulation has reached.
     #[must_use]
     pub fn now(&self) -> Time {
-        self.now
+        self.fabric.now
     }
 
     /// The sending end of flow `flow`.
@@ -377,57 +162,32 @@ impl Simulator {
         &self.hosts[self.flows[flow].receiver as usize].endpoint
     }
 
-    /// What probe `probe` has measured: when each packet left, and its round-trip time or one-way delay, `None` as
-    /// long as it has not come home.
-    ///
-    /// # Panics
-    /// If there is no such probe.
-    pub fn probe_samples(&self, probe: usize) -> impl Iterator<Item = (Time, Option<Duration>)> + '_ {
-        self.probes[probe].samples.iter().map(|s| (s.sent, s.delay))
-    }
-
     /// The hash by which queues know the packets of a route.
     pub(crate) fn hash(&self, route: RouteId) -> u32 {
-        self.hashes[usize::from(route.0)]
+        self.fabric.hash(route)
     }
 
     /// Whose packets a route has, and their code point.
     #[cfg(test)]
-    pub(crate) fn identity(&self, route: RouteId) -> Identity {
-        self.identities[usize::from(route.0)]
+    pub(crate) fn identity(&self, route: RouteId) -> crate::identity::Identity {
+        self.fabric.identities[usize::from(route.0)]
     }
 
     /// How many routes there are.
     pub(crate) fn routes(&self) -> usize {
-        self.hashes.len()
-    }
-
-    /// Whether a probe of the measured window is still under way.
-    #[must_use]
-    pub fn awaits_probes(&self) -> bool {
-        self.probes.iter().any(Probe::awaits)
-    }
-
-    /// Answers to probes that come from now on count as lost.
-    pub fn dismiss_probes(&mut self) {
-        self.dismissed = true;
+        self.fabric.hashes.len()
     }
 
     /// Whether anything is under way or queued anywhere.
     #[must_use]
     pub fn carries_packets(&self) -> bool {
-        let in_the_air = self.radios.iter().any(|radio| radio.held > 0);
-        in_the_air
-            || self.links.iter().any(|link| {
-                let queued = link.egress.as_ref().map_or(0, |e| e.meter.backlog().packets);
-                queued > 0 || !link.line.is_empty()
-            })
+        self.fabric.carries_packets()
     }
 
     /// TCP segments that are neither at a host nor dropped.
     #[cfg(test)]
     pub(crate) fn segments_under_way(&self) -> usize {
-        self.segments.count()
+        self.fabric.segments.count()
     }
 
     /// Runs every event up to and including `until`.
@@ -435,13 +195,17 @@ impl Simulator {
         if !self.settled {
             self.settle();
         }
-        while let Some((at, slot)) = self.calendar.next(until) {
-            self.now = at;
+        while let Some((at, slot)) = self.fabric.calendar.next(until) {
+            self.fabric.now = at;
             self.events += 1;
             if slot.is_link() {
-                match self.link_parts[slot.index()] {
-                    LinkPart::Egress(link) => self.serve(link),
-                    LinkPart::Line(link) => self.line_due(link),
+                match self.fabric.link_parts[slot.index()] {
+                    LinkPart::Egress(link) => self.fabric.serve(link),
+                    LinkPart::Line(link) => {
+                        if let Some(packet) = self.fabric.line_due(link) {
+                            self.deliver(&packet);
+                        }
+                    }
                     LinkPart::Cell(cell) => self.cell_due(cell),
                     LinkPart::Paces => self.pace_due(),
                 }
@@ -452,48 +216,52 @@ impl Simulator {
             match self.components[slot.index()] {
                 Component::Endpoint(host) => self.endpoint_due(host),
                 Component::Application(flow) => self.application_due(flow),
-                Component::Probe(probe) => self.probe_due(probe),
-                Component::Voip(voip) => self.voip_due(voip),
-                Component::Flood(flood) => self.flood_due(flood),
-                Component::Web(web) => self.web_due(web),
-                Component::Download(download) => self.download_due(download),
+                Component::Source(source) => self.source_due(source),
                 Component::Flusher => self.flusher_due(),
                 Component::Sampler => self.sample(),
-                Component::Agent(agent) => self.agent_due(agent),
             }
             self.tell_senders();
         }
-        self.now = until;
+        self.fabric.now = until;
+    }
+
+    /// A cell's time has come.
+    #[inline(never)]
+    fn cell_due(&mut self, cell: u16) {
+        self.fabric.advance_cell(cell);
+        // What hosts send in answer may enter the same cell; nothing leaves it before it is due again.
+        let mut arrived = std::mem::take(&mut self.fabric.radios[usize::from(cell)].arrived);
+        for (link, packet) in arrived.drain(..) {
+            if let Some(packet) = self.fabric.leave_cell(link, packet) {
+                self.deliver(&packet);
+            }
+        }
+        self.fabric.radios[usize::from(cell)].arrived = arrived;
     }
 
     #[inline]
     fn deliver_arrived(&mut self) {
-        while let Some(packet) = self.arrived.pop_front() {
+        while let Some(packet) = self.fabric.arrived.pop_front() {
             self.deliver(&packet);
         }
     }
 
-    #[inline]
+    #[inline(never)]
     fn deliver(&mut self, packet: &Packet) {
         match self.owners[usize::from(packet.route)] {
             Owner::Endpoint(host) => self.endpoint_arrived(host, packet),
             Owner::Thin(host) => self.thin_arrived(host, packet),
-            Owner::Probe(probe, at_server) => self.probe_arrived(probe, at_server, packet),
-            Owner::Voip(voip) => self.voips[voip as usize].on_arrival(packet.body, self.now),
-            Owner::Flood(flood) => self.flood_arrived(flood, packet.body),
-            Owner::Web(web, at_server) => self.web_arrived(web, at_server, packet),
-            Owner::Download(download, at_receiver) => self.download_arrived(download, at_receiver, packet),
+            Owner::Source(source, forth) => self.source_arrived(source, forth, packet),
             Owner::Burst => self.burst_arrived(),
-            Owner::Agent(agent) => self.agent_arrived(agent, packet),
         }
     }
 
     #[inline]
     fn endpoint_arrived(&mut self, host: u32, packet: &Packet) {
-        let segment = self.segments.take(packet);
+        let segment = self.fabric.segments.take(packet);
         if !self.frozen {
             let endpoint = &mut self.hosts[host as usize].endpoint;
-            ends::arrive(endpoint, &segment, self.now);
+            ends::arrive(endpoint, &segment, self.fabric.now);
             if endpoint.receiver().is_finished() {
                 // An application that has read everything closes too.
                 endpoint.close();

@@ -178,8 +178,8 @@ pub(crate) struct Tap {
     /// Which of the points sees what happens at a link, and whether it goes out there.
     seen: BTreeMap<(Passing, u16), Vec<(usize, bool)>>,
     conversations: Vec<Conversation>,
-    /// What the conversations of each web client, then of each download, have in common.
-    announced: Vec<Conversation>,
+    /// What the conversations of each web client and download have in common, by its route forth.
+    announced: BTreeMap<u16, Conversation>,
     /// The conversation of a packet, and whether its opener sent it.
     found: BTreeMap<Key, (usize, bool)>,
 }
@@ -228,7 +228,7 @@ impl Tap {
             points: points.to_vec(),
             seen,
             conversations: Vec::new(),
-            announced: Vec::new(),
+            announced: BTreeMap::new(),
             found: BTreeMap::new(),
         }
     }
@@ -245,27 +245,20 @@ impl Tap {
         self.conversations.push(conversation);
     }
 
-    /// The conversations of the next web client or download will be like this one, but for hashes and ports.
-    pub(crate) fn announce(&mut self, common: Conversation) {
-        self.announced.push(common);
+    /// The conversations of the web client or download on these routes will be like this one, but for hashes and ports.
+    pub(crate) fn announce(&mut self, common: Conversation, routes: RoutePair) {
+        self.announced.insert(routes.forth.0, common);
     }
 
     /// A packet of a web client or download is about to be sent: opens the conversation that it begins. `hashes` are
     /// the conversation's, `number` is that of the connection or look-up at its client.
-    pub(crate) fn open_next(
-        &mut self,
-        client: usize,
-        packet: Packet,
-        hashes: [u32; 2],
-        number: u32,
-        routes: RoutePair,
-    ) {
+    pub(crate) fn open_next(&mut self, packet: Packet, hashes: [u32; 2], number: u32, routes: RoutePair) {
         if let Some(&(there, from_opener)) = self.found.get(&key_of(&packet))
             && self.conversations[there].hashes[usize::from(!from_opener)] == packet.hash
         {
             return;
         }
-        let common = &self.announced[client];
+        let common = &self.announced[&routes.forth.0];
         let conversation = Conversation {
             hashes,
             port: common.port.wrapping_add(number),

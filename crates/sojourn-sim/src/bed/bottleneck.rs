@@ -20,10 +20,9 @@ use super::error::{MeasuredError, fail};
 use super::frames::{FARTHEST_NS, Frames, Passage};
 use super::routes::BedRoutes;
 use crate::meter::Meter;
-use crate::network::RoutePair;
 use crate::packet::{FrameKind, Packet};
 use crate::record::assemble::{DropsByReason, bottleneck};
-use crate::record::numbers::{direction_of, seconds_from, signed_ns};
+use crate::record::numbers::{seconds_from, signed_ns};
 use crate::record::{BacklogRecord, BottleneckRecord};
 use sojourn_bed::{Conversation, QdiscMeasured, QdiscSample, Watched};
 use sojourn_qdisc::{Descriptor, DropReason, OptionValue};
@@ -371,23 +370,16 @@ impl<'a> Replay<'a> {
         let Side {
             scenario: s, routes, ..
         } = self.side;
-        let of = |pairs: &[RoutePair], n: usize, opens| pairs[n].of(opens == self.side.direction);
-        let route = match frame.conversation {
-            Conversation::Flow(n) => {
-                let n = usize::from(n);
-                of(&routes.traffic.flows, n, s.flows[n].direction)
-            }
-            Conversation::Probe(n) => {
-                let n = usize::from(n);
-                let opens = direction_of(s.probes[n].kind()).unwrap_or(Direction::Up);
-                of(&routes.traffic.probes, n, opens)
-            }
-            Conversation::Download(n) => {
-                let n = usize::from(n);
-                of(&routes.traffic.downloads, n, s.downloads[n].direction)
-            }
-            Conversation::Web(_) | Conversation::Dns(_) | Conversation::Flush | Conversation::Other => routes.others,
+        let number = match frame.conversation {
+            Conversation::Flow(n) => Some(usize::from(n)),
+            Conversation::Probe(n) => Some(s.flows.len() + usize::from(n)),
+            Conversation::Download(n) => Some(s.flows.len() + s.probes.len() + s.web.len() + usize::from(n)),
+            Conversation::Web(_) | Conversation::Dns(_) | Conversation::Flush | Conversation::Other => None,
         };
+        let route = number.map_or(routes.others, |number| {
+            let (pair, opens) = routes.traffic[number];
+            pair.of(opens == self.side.direction)
+        });
         let kind = match frame.conversation {
             Conversation::Flow(_) | Conversation::Web(_) | Conversation::Download(_) if frame.data => FrameKind::Data,
             Conversation::Flow(_) | Conversation::Web(_) | Conversation::Download(_) if frame.syn => FrameKind::Syn,

@@ -9,8 +9,7 @@ use super::routes::BedRoutes;
 use crate::draws;
 use crate::meter::Meters;
 use crate::network::RoutePair;
-use crate::places::TrafficRoutes;
-use crate::record::assemble::{self, EcnFacts, Facts, FlowFacts, Probes, SeriesFacts};
+use crate::record::assemble::{self, EcnFacts, FlowFacts, Probes, SeriesFacts};
 use crate::record::downloads::{self, DownloadFacts};
 use crate::record::numbers::mean;
 use crate::record::{
@@ -53,10 +52,8 @@ pub fn measured_record(s: &Scenario, backend: Backend, m: &Measured, packets: &[
         down: &down_meter,
     };
     let mut probes = probes(s, &m.probes);
-    probes.add_sojourns(assemble::sojourns(s, &routes.traffic.probes, |_| meters));
-    let facts = Facts {
-        links: BTreeMap::new(),
-        backend,
+    probes.add_sojourns(assemble::sojourns(s, routes.of_kind(s), |_| meters));
+    let made = Record {
         kernel: Some(KernelRecord {
             release: m.kernel.release.clone(),
             version: m.kernel.version.clone(),
@@ -64,17 +61,15 @@ pub fn measured_record(s: &Scenario, backend: Backend, m: &Measured, packets: &[
             wifi: m.wifi.as_ref().map(|seen| seen.text_end.clone()),
         }),
         tcp_counters: Some(m.counters.clone()),
-        flows: flows(s, &m.flows, &routes.traffic, meters),
-        probes,
+        flows: flows(s, &m.flows, &routes, meters),
         web: s.web.iter().zip(&m.web).map(|(w, seen)| web(w, seen)).collect(),
-        downloads: downloads(s, &m.downloads, &routes.traffic, meters),
+        downloads: downloads(s, &m.downloads, &routes, meters),
         bottleneck: Bottlenecks { up, down },
         wifi: air::record(s, m.wifi.as_ref())?,
         flusher: flusher::record(s, m),
-        series: series(s, m),
-        events: 0,
+        ..Record::default()
     };
-    Ok(assemble::assemble(s, facts))
+    Ok(assemble::complete(s, backend, made, probes, series(s, m)))
 }
 
 /// Checks that the measurement is one of this scenario, and that nothing in it is beyond what a run can hold.
@@ -220,8 +215,8 @@ fn check_discipline(direction: &str, s: &Scenario, kind: &str, seen: &QdiscMeasu
     Ok(())
 }
 
-fn flows(s: &Scenario, measured: &[FlowMeasured], routes: &TrafficRoutes, meters: Meters<'_>) -> Vec<FlowRecord> {
-    let one = |((flow, f), routes): ((&FlowScenario, &FlowMeasured), &RoutePair)| {
+fn flows(s: &Scenario, measured: &[FlowMeasured], routes: &BedRoutes, meters: Meters<'_>) -> Vec<FlowRecord> {
+    let one = |((flow, routes), f): ((&FlowScenario, RoutePair), &FlowMeasured)| {
         let sum: u64 = f.cwnd.iter().map(|&n| u64::from(n)).sum();
         // Before the first sample of the RTT the kernel has 0.
         let srtts: Vec<f64> = f
@@ -254,9 +249,9 @@ fn flows(s: &Scenario, measured: &[FlowMeasured], routes: &TrafficRoutes, meters
             error: f.error.clone(),
             queue_shared_with: Vec::new(),
         };
-        assemble::flow(s, flow, facts, *routes, meters)
+        assemble::flow(s, flow, facts, routes, meters)
     };
-    s.flows.iter().zip(measured).zip(&routes.flows).map(one).collect()
+    routes.of_kind(s).zip(measured).map(one).collect()
 }
 
 fn udp(seen: &UdpMeasured) -> UdpRecord {
@@ -270,10 +265,10 @@ fn udp(seen: &UdpMeasured) -> UdpRecord {
 fn downloads(
     s: &Scenario,
     measured: &[DownloadMeasured],
-    routes: &TrafficRoutes,
+    routes: &BedRoutes,
     meters: Meters<'_>,
 ) -> Vec<DownloadRecord> {
-    let one = |((d, seen), routes): ((&DownloadScenario, &DownloadMeasured), &RoutePair)| {
+    let one = |((d, routes), seen): ((&DownloadScenario, RoutePair), &DownloadMeasured)| {
         let files = seen.files.iter().map(|f| FileRecord {
             start_s: f.start_ns as f64 / 1e9,
             fct_ms: f.time_ns.map(|ns| Duration::from_nanos(ns).as_millis_f64()),
@@ -286,14 +281,9 @@ fn downloads(
             syn_retransmissions: seen.syn_retransmissions,
             error: seen.error.clone(),
         };
-        downloads::record(s, d, facts, *routes, meters)
+        downloads::record(s, d, facts, routes, meters)
     };
-    s.downloads
-        .iter()
-        .zip(measured)
-        .zip(&routes.downloads)
-        .map(one)
-        .collect()
+    routes.of_kind(s).zip(measured).map(one).collect()
 }
 
 fn probes(s: &Scenario, measured: &[ProbeMeasured]) -> Probes {

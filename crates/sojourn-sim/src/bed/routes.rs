@@ -2,14 +2,14 @@
 
 use crate::meter::Meter;
 use crate::network::{RouteId, RoutePair};
-use crate::places::TrafficRoutes;
-use sojourn_scenario::Scenario;
+use sojourn_scenario::{AnyTraffic, Direction, Scenario};
 
-/// Two routes for each flow, probe and download, and one for all other frames.
+/// Two routes for each piece of traffic, and one for all other frames.
 #[derive(Debug)]
 pub(super) struct BedRoutes {
-    /// Those of web clients are not told apart from others.
-    pub(super) traffic: TrafficRoutes,
+    /// In the order of [`Scenario::traffic`], with the direction of the first of the two. Those of web clients have no
+    /// frames: they are not told apart from others.
+    pub(super) traffic: Vec<(RoutePair, Direction)>,
     pub(super) others: RouteId,
     /// A meter that has them.
     empty: Meter,
@@ -18,21 +18,24 @@ pub(super) struct BedRoutes {
 impl BedRoutes {
     pub(super) fn new(s: &Scenario) -> Self {
         let mut empty = Meter::default();
-        let mut pairs = |count: usize| {
-            let pair = || RoutePair {
+        let mut pair = |opens: Direction| {
+            let pair = RoutePair {
                 forth: empty.add_route(),
                 back: empty.add_route(),
             };
-            std::iter::repeat_with(pair).take(count).collect()
+            (pair, opens)
         };
-        let traffic = TrafficRoutes {
-            flows: pairs(s.flows.len()),
-            probes: pairs(s.probes.len()),
-            web: Vec::new(),
-            downloads: pairs(s.downloads.len()),
-        };
+        let traffic = s.traffic().map(|one| pair(one.opens())).collect();
         let others = empty.add_route();
         Self { traffic, others, empty }
+    }
+
+    /// The traffic of one kind, such as `&FlowScenario`, with its routes.
+    pub(super) fn of_kind<'a, K: TryFrom<AnyTraffic<'a>>>(
+        &self,
+        s: &'a Scenario,
+    ) -> impl Iterator<Item = (K, RoutePair)> {
+        s.traffic_with(self.traffic.iter().map(|(routes, _)| *routes))
     }
 
     /// A meter for one direction.

@@ -1,18 +1,18 @@
 //! From the facts of a run to its record, the same for every back end.
 
-use super::numbers::{direction_of, jain, mbit, mean, seconds_from};
+use super::numbers::{jain, mbit, mean, seconds_from};
 use super::{
-    BacklogRecord, BottleneckRecord, Bottlenecks, Cost, DownloadRecord, DropGapsRecord, EcnRecord, FORMAT, FlowRecord,
-    FlusherFlowSeries, FlusherRecord, KernelRecord, LinkSeriesRecord, PerDirection, ProbeRecord, ProbeSeries,
-    Quantiles, Record, SeriesRecord, SojournOfOne, SojournRecord, Summary, SynRecord, UdpRecord, VoiceSeries,
-    WebRecord, WifiRecord, WritesRecord, downloads, pages, voice,
+    BacklogRecord, BottleneckRecord, Cost, DropGapsRecord, EcnRecord, FORMAT, FlowRecord, FlusherFlowSeries,
+    LinkSeriesRecord, PerDirection, ProbeRecord, ProbeSeries, Quantiles, Record, SeriesRecord, SojournOfOne,
+    SojournRecord, Summary, SynRecord, UdpRecord, VoiceSeries, WritesRecord, downloads, pages, voice,
 };
 use crate::meter::{Meter, Meters};
 use crate::network::RoutePair;
 use crate::traffic::voice_trace::{VoiceBin, VoiceTrace};
 use sojourn_bed::Sample;
 use sojourn_scenario::{
-    Backend, BottleneckScenario, Direction, FlowScenario, ProbeKindScenario, ProbeScenario, Scenario, Transport,
+    Backend, BottleneckScenario, Direction, FlowScenario, ProbeKindScenario, ProbeScenario, Scenario, Traffic as _,
+    Transport,
 };
 use sojourn_tcp::cc::Algorithm;
 use sojourn_units::{Duration, Time};
@@ -242,7 +242,7 @@ impl Probes {
         self.records.push(ProbeRecord {
             name: s.name.clone(),
             kind,
-            direction: direction_of(s.kind()).map_or("both", Direction::name),
+            direction: s.kind().direction().map_or("both", Direction::name),
             sent,
             lost,
             rtt_ms: if one_way { None } else { quantiles.clone() },
@@ -279,20 +279,20 @@ impl Probes {
     }
 }
 
-/// What the packets of each probe, which have these routes, waited at the bottleneck: only for slow, long links.
+/// What the packets of each of `probes`, which have these routes, waited at the bottleneck: only for slow, long links.
 pub(crate) fn sojourns<'a>(
     scenario: &Scenario,
-    routes: &[RoutePair],
+    probes: impl Iterator<Item = (&'a ProbeScenario, RoutePair)>,
     meters: impl Fn(Option<&[String; 2]>) -> Meters<'a>,
 ) -> Vec<SojournOfOne> {
     if !scenario.is_long_link() {
         return Vec::new();
     }
-    let one = |(s, routes): (&ProbeScenario, &RoutePair)| {
-        let (meter, _) = meters(s.ends.as_ref()).along(direction_of(s.kind()).unwrap_or(Direction::Up));
+    let one = |(s, routes): (&ProbeScenario, RoutePair)| {
+        let (meter, _) = meters(s.ends.as_ref()).along(s.opens());
         SojournOfOne::of(meter.counts(routes.forth), true)
     };
-    scenario.probes.iter().zip(routes).map(one).collect()
+    probes.map(one).collect()
 }
 
 /// The series of a run that its back end samples, at the end of each bin.
@@ -312,40 +312,22 @@ pub(crate) struct SeriesFacts {
     pub(crate) packets: PerDirection<Vec<u64>>,
 }
 
-/// All that a record is made of.
-pub(crate) struct Facts {
-    pub(crate) backend: Backend,
-    pub(crate) kernel: Option<KernelRecord>,
-    pub(crate) tcp_counters: Option<BTreeMap<String, BTreeMap<String, u64>>>,
-    pub(crate) flows: Vec<FlowRecord>,
-    pub(crate) probes: Probes,
-    pub(crate) web: Vec<WebRecord>,
-    pub(crate) downloads: Vec<DownloadRecord>,
-    pub(crate) bottleneck: Bottlenecks,
-    pub(crate) links: BTreeMap<String, BottleneckRecord>,
-    pub(crate) wifi: Option<WifiRecord>,
-    pub(crate) flusher: Option<FlusherRecord>,
-    pub(crate) series: SeriesFacts,
-    pub(crate) events: u64,
-}
-
-pub(crate) fn assemble(scenario: &Scenario, facts: Facts) -> Record {
-    let p = facts.probes;
+/// The record of a scenario that ran on `backend`: `made`, and what follows from it, from the scenario, and from what its
+/// probes and series say.
+pub(crate) fn complete(scenario: &Scenario, backend: Backend, made: Record, p: Probes, sampled: SeriesFacts) -> Record {
     let goodputs = |direction: Direction| -> Vec<f64> {
-        facts
-            .flows
+        made.flows
             .iter()
             .filter(|f| f.direction == direction.name())
             .map(|f| f.goodput_mbit)
             .collect()
     };
     let (up, down) = (goodputs(Direction::Up), goodputs(Direction::Down));
-    let packets = facts.bottleneck.up.packets + facts.bottleneck.down.packets;
+    let packets = made.bottleneck.up.packets + made.bottleneck.down.packets;
     Record {
         format: FORMAT,
         experiment: scenario.experiment.clone(),
-        backend: facts.backend.name(),
-        kernel: facts.kernel,
+        backend: backend.name(),
         seed: scenario.seed,
         code_version: env!("CARGO_PKG_VERSION"),
         scenario: scenario.to_value(),
@@ -358,25 +340,17 @@ pub(crate) fn assemble(scenario: &Scenario, facts: Facts) -> Record {
             jain_up: jain(&up),
             jain_down: jain(&down),
             rtt_ms: Quantiles::of(p.rtts),
-            page_fetch_s: pages::mean_time(&facts.web),
-            fct_ms: downloads::mean_completion(&facts.downloads),
+            page_fetch_s: pages::mean_time(&made.web),
+            fct_ms: downloads::mean_completion(&made.downloads),
         },
-        flows: facts.flows,
         probes: p.records,
-        web: facts.web,
-        downloads: facts.downloads,
-        bottleneck: facts.bottleneck,
-        links: facts.links,
-        wifi: facts.wifi,
-        flusher: facts.flusher,
-        tcp_counters: facts.tcp_counters,
-        series: series(scenario, facts.series, p.series, p.voice),
+        series: series(scenario, sampled, p.series, p.voice),
         cost: Cost {
-            events: facts.events,
             packets,
             sim_s: scenario.duration.as_secs_f64(),
-            ..Cost::default()
+            ..made.cost
         },
+        ..made
     }
 }
 

@@ -5,7 +5,8 @@ use super::numbers::{mbit, mean, seconds_from};
 use super::simulated::Simulated;
 use crate::meter::{Meters, RouteCounts};
 use crate::network::RoutePair;
-use crate::simulator::Download;
+use crate::simulator::Added;
+use crate::traffic::download::Downloader;
 use schemars::JsonSchema;
 use serde::Serialize;
 use sojourn_scenario::{DownloadScenario, Scenario};
@@ -144,9 +145,10 @@ pub(crate) fn record(
 
 /// The records of a simulation's downloads when the measured window is over.
 pub(super) fn simulated(run: Simulated<'_>) -> Vec<DownloadRecord> {
-    let one = |((s, d), routes): ((&DownloadScenario, &Download), &RoutePair)| {
-        let totals = d.downloader.totals();
-        let files = d.downloader.files.iter().map(|f| FileRecord {
+    let one = |(s, added): (&DownloadScenario, Added)| {
+        let d: &Downloader = run.simulator.source(added.index)?;
+        let totals = d.totals();
+        let files = d.files.iter().map(|f| FileRecord {
             start_s: seconds_from(run.begin, f.start),
             fct_ms: f.completion.map(Duration::as_millis_f64),
         });
@@ -158,10 +160,15 @@ pub(super) fn simulated(run: Simulated<'_>) -> Vec<DownloadRecord> {
             syn_retransmissions: totals.syn_retransmissions,
             error: None,
         };
-        record(run.scenario, s, facts, *routes, run.meters(s.ends.as_ref()))
+        Some(record(
+            run.scenario,
+            s,
+            facts,
+            added.routes,
+            run.meters(s.ends.as_ref()),
+        ))
     };
-    let downloads = run.scenario.downloads.iter().zip(&run.simulator.downloads);
-    downloads.zip(&run.places.routes.downloads).map(one).collect()
+    run.traffic().filter_map(one).collect()
 }
 
 /// Mean completion time of all complete files of all downloads, ms: `None` without downloads, and `Some(None)` without files.

@@ -140,14 +140,20 @@ pub struct FlusherFlowSeries {
 }
 
 fn host(simulator: &Simulator) -> Option<&FlusherHost> {
-    simulator.watch.as_ref()?.flusher.as_ref()
+    simulator.fabric.watch.as_ref()?.flusher.as_ref()
 }
 
 /// The record of a finished run; `None` without a flusher.
 pub(super) fn simulated(run: Simulated<'_>) -> Option<FlusherRecord> {
     let (host, spec) = (host(run.simulator)?, run.scenario.flusher.as_ref()?);
     let routes = host.subjects.iter().filter_map(|s| s.burst);
-    let meters = || run.simulator.links.iter().filter_map(|link| link.egress.as_ref());
+    let meters = || {
+        run.simulator
+            .fabric
+            .links
+            .iter()
+            .filter_map(|link| link.egress.as_ref())
+    };
     let dropped =
         |(routes, _): (RoutePair, bool)| -> u64 { meters().map(|e| e.meter.counts(routes.forth).data_dropped).sum() };
     let stats = host.core.stats();

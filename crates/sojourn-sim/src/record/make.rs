@@ -1,56 +1,27 @@
 //! From a finished simulation to its record.
 
-use super::assemble::{self, DropsByReason, EcnFacts, Facts, FlowFacts, Probes, SeriesFacts};
-use super::numbers::{direction_of, mean, seconds_from, signed_ns};
+use super::assemble::{self, DropsByReason, EcnFacts, FlowFacts, Probes, SeriesFacts};
+use super::numbers::{mean, seconds_from, signed_ns};
 use super::simulated::Simulated;
-use super::{
-    BottleneckRecord, Bottlenecks, DownloadRecord, FlowRecord, FlusherRecord, LinkSeriesRecord, PerDirection, Record,
-    SojournOfOne, UdpRecord, WifiRecord, downloads, flusher, pages, wifi,
-};
+use super::{BottleneckRecord, FlowRecord, LinkSeriesRecord, PerDirection, SojournOfOne, UdpRecord, flusher};
 use crate::network::{LinkId, RoutePair};
+use crate::probe::Probe;
 use crate::series::LinkSeries;
-use crate::simulator::Simulator;
+use crate::simulator::{Added, Simulator};
 use crate::traffic::flood::Flood;
+use crate::traffic::voip::Voip;
 use sojourn_bed::Sample;
 use sojourn_qdisc::DropReason;
 use sojourn_scenario::{
-    Backend, BottleneckScenario, Direction, FlowScenario, ProbeKindScenario, TopologyScenario, Transport,
+    AnyTraffic, BottleneckScenario, Direction, FlowScenario, ProbeScenario, TopologyScenario, Traffic, Transport,
 };
 use sojourn_units::{Duration, Time};
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-/// What is told of a run when its measured window is over; probes may still come home then.
-pub(crate) struct Ended {
-    bottleneck: Bottlenecks,
-    links: BTreeMap<String, BottleneckRecord>,
-    wifi: Option<WifiRecord>,
-    flusher: Option<FlusherRecord>,
-    flows: Vec<FlowRecord>,
-    downloads: Vec<DownloadRecord>,
-    /// What the packets of each probe had waited by then; see [`Probes::add_sojourns`].
-    sojourns: Vec<SojournOfOne>,
-}
-
-/// The measured window is over.
-pub(crate) fn at_end(run: Simulated<'_>) -> Ended {
-    Ended {
-        bottleneck: Bottlenecks {
-            up: bottleneck(run, &run.scenario.bottleneck(Direction::Up), run.places.up),
-            down: bottleneck(run, &run.scenario.bottleneck(Direction::Down), run.places.down),
-        },
-        links: links(run),
-        wifi: wifi::simulated(run.scenario, run.simulator),
-        flusher: flusher::simulated(run),
-        flows: flows(run),
-        downloads: downloads::simulated(run),
-        sojourns: assemble::sojourns(run.scenario, &run.places.routes.probes, |nodes| run.meters(nodes)),
-    }
-}
-
 /// What is told of the queue before link `id`, and of the link behind it.
-fn bottleneck(run: Simulated<'_>, side: &BottleneckScenario, id: LinkId) -> BottleneckRecord {
-    let link = &run.simulator.links[usize::from(id.0)];
+pub(super) fn bottleneck(run: Simulated<'_>, side: &BottleneckScenario, id: LinkId) -> BottleneckRecord {
+    let link = &run.simulator.fabric.links[usize::from(id.0)];
     let e = link.egress.as_ref().expect("a bottleneck has a rate");
     let drops = DropsByReason {
         drops: DropReason::OF_A_QDISC
@@ -81,7 +52,7 @@ fn bottleneck(run: Simulated<'_>, side: &BottleneckScenario, id: LinkId) -> Bott
 }
 
 /// The same of all links of a topology.
-fn links(run: Simulated<'_>) -> BTreeMap<String, BottleneckRecord> {
+pub(super) fn links(run: Simulated<'_>) -> BTreeMap<String, BottleneckRecord> {
     let directed = run.scenario.topology.iter().flat_map(TopologyScenario::directed);
     let side = |name: &str| {
         let mut found = directed.clone().filter(|link| link.name == name);
@@ -100,7 +71,7 @@ struct Owner<'a> {
 }
 
 /// All of them, flows before probes.
-fn owners(run: Simulated<'_>) -> Vec<Owner<'_>> {
+fn owners<'a>(run: Simulated<'a>) -> Vec<Owner<'a>> {
     let Simulated {
         scenario, simulator, ..
     } = run;
@@ -116,26 +87,19 @@ fn owners(run: Simulated<'_>) -> Vec<Owner<'_>> {
             qdisc.modelled().filter(|_| uses)?.queue(hash)
         })
     };
-    let flows = scenario
-        .flows
-        .iter()
-        .zip(&run.places.routes.flows)
-        .map(|(f, routes)| Owner {
-            name: &f.name,
-            queues: queues(routes, f.direction, None),
-        });
-    let probes = scenario
-        .probes
-        .iter()
-        .zip(&run.places.routes.probes)
-        .map(|(p, routes)| {
-            let one_way = direction_of(p.kind());
-            Owner {
-                name: &p.name,
-                queues: queues(routes, one_way.unwrap_or(Direction::Up), one_way),
-            }
-        });
-    flows.chain(probes).collect()
+    let traffic = scenario.traffic().zip(&run.places.traffic);
+    let owner = |(one, added): (&'a dyn Traffic, &Added)| {
+        let one_way = match one.any() {
+            AnyTraffic::Flow(_) => None,
+            AnyTraffic::Probe(p) => p.kind().direction(),
+            _ => return None,
+        };
+        Some(Owner {
+            name: one.name(),
+            queues: queues(&added.routes, one.opens(), one_way),
+        })
+    };
+    traffic.filter_map(owner).collect()
 }
 
 /// Who shares a queue with owner `of`.
@@ -154,24 +118,26 @@ fn sharers(owners: &[Owner<'_>], of: usize) -> Vec<String> {
     others.map(|(_, owner)| owner.name.to_owned()).collect()
 }
 
-fn flows(run: Simulated<'_>) -> Vec<FlowRecord> {
+pub(super) fn flows(run: Simulated<'_>) -> Vec<FlowRecord> {
     let Simulated {
         scenario, simulator, ..
     } = run;
-    // Each kind in the order of the scenario.
-    let mut connections = 0..simulator.flows.len();
-    let mut floods = simulator.floods.iter();
     let owners = owners(run);
-    let one = |(i, (f, routes)): (usize, (&FlowScenario, &RoutePair))| {
+    let one = |(i, (f, added)): (usize, (&FlowScenario, Added))| {
         let queue_shared_with = sharers(&owners, i);
         let facts = match f.transport() {
-            Transport::Tcp => tcp(simulator, connections.next()?, queue_shared_with),
-            Transport::Udp => udp(floods.next()?, queue_shared_with),
+            Transport::Tcp => tcp(simulator, added.index, queue_shared_with),
+            Transport::Udp => udp(simulator.source(added.index)?, queue_shared_with),
         };
-        Some(assemble::flow(scenario, f, facts, *routes, run.meters(f.ends.as_ref())))
+        Some(assemble::flow(
+            scenario,
+            f,
+            facts,
+            added.routes,
+            run.meters(f.ends.as_ref()),
+        ))
     };
-    let flows = scenario.flows.iter().zip(&run.places.routes.flows);
-    flows.enumerate().filter_map(one).collect()
+    run.traffic().enumerate().filter_map(one).collect()
 }
 
 /// The facts of TCP flow `i`, counted without those of UDP.
@@ -216,7 +182,13 @@ fn udp(flood: &Flood, queue_shared_with: Vec<String>) -> FlowFacts {
     }
 }
 
-fn probes(run: Simulated<'_>) -> Probes {
+/// What the packets of each probe waited: see [`assemble::sojourns`].
+pub(super) fn sojourns(run: Simulated<'_>) -> Vec<SojournOfOne> {
+    let probes = run.traffic().map(|(probe, added)| (probe, added.routes));
+    assemble::sojourns(run.scenario, probes, |nodes| run.meters(nodes))
+}
+
+pub(super) fn probes(run: Simulated<'_>) -> Probes {
     let Simulated {
         scenario,
         simulator,
@@ -225,17 +197,16 @@ fn probes(run: Simulated<'_>) -> Probes {
     } = run;
     let mut all = Probes::default();
     let owners = owners(run);
-    let (mut echoes, mut voips) = (simulator.probes.iter(), simulator.voips.iter());
-    for (i, s) in scenario.probes.iter().enumerate() {
+    for (i, (s, added)) in run.traffic::<&ProbeScenario>().enumerate() {
         let shared = sharers(&owners, scenario.flows.len() + i);
-        if let ProbeKindScenario::Voip(..) = s.kind() {
-            if let Some(v) = voips.next() {
-                let bins = v.bins(scenario.sample_interval, scenario.whole_bins());
-                all.add_voice(scenario, s, &v.trace, &bins, v.base_delay, shared);
-            }
+        if let Some(v) = simulator.source::<Voip>(added.index) {
+            let bins = v.bins(scenario.sample_interval, scenario.whole_bins());
+            all.add_voice(scenario, s, &v.trace, &bins, v.base_delay, shared);
             continue;
         }
-        let Some(p) = echoes.next() else { break };
+        let Some(p) = simulator.source::<Probe>(added.index) else {
+            break;
+        };
         let samples = p.samples.iter().map(|sample| Sample {
             sent_ns: signed_ns(sample.sent.as_nanos()) - signed_ns(begin.as_nanos()),
             delay_ns: sample.delay.map(Duration::as_nanos),
@@ -246,38 +217,20 @@ fn probes(run: Simulated<'_>) -> Probes {
     all
 }
 
-pub(crate) fn assemble(run: Simulated<'_>, ended: Ended) -> Record {
-    let mut probes = probes(run);
-    probes.add_sojourns(ended.sojourns);
-    let facts = Facts {
-        backend: Backend::Sim,
-        kernel: None,
-        tcp_counters: None,
-        flows: ended.flows,
-        probes,
-        web: pages::simulated(run),
-        downloads: ended.downloads,
-        bottleneck: ended.bottleneck,
-        links: ended.links,
-        wifi: ended.wifi,
-        flusher: ended.flusher,
-        series: series(run),
-        events: run.simulator.events,
-    };
-    assemble::assemble(run.scenario, facts)
-}
-
-fn series(run: Simulated<'_>) -> SeriesFacts {
+pub(super) fn series(run: Simulated<'_>) -> SeriesFacts {
     let s = &run.simulator.series;
     let link = |id: LinkId| s.links.get(usize::from(id.0)).cloned().unwrap_or_default();
     let (up, down) = (link(run.places.up), link(run.places.down));
-    let (mut connections, mut floods) = (s.flows.iter(), s.floods.iter());
-    let flows = run.scenario.flows.iter().map(|f| match f.transport() {
-        Transport::Tcp => connections
-            .next()
-            .map_or_else(Default::default, |f| (f.delivered.clone(), f.cwnd.clone())),
-        Transport::Udp => (floods.next().cloned().unwrap_or_default(), Vec::new()),
-    });
+    let flow = |(f, added): (&FlowScenario, Added)| match f.transport() {
+        Transport::Tcp => {
+            let flow = s.flows.get(added.index).cloned().unwrap_or_default();
+            (flow.delivered, flow.cwnd)
+        }
+        Transport::Udp => {
+            let flood: Option<&Flood> = run.simulator.source(added.index);
+            (flood.map_or_else(Vec::new, |f| f.series.clone()), Vec::new())
+        }
+    };
     let links = run.places.links.iter().map(|(name, id)| {
         let LinkSeries {
             backlog,
@@ -295,7 +248,7 @@ fn series(run: Simulated<'_>) -> SeriesFacts {
     SeriesFacts {
         links,
         t_s: s.times.iter().map(|&t| seconds_from(run.begin, t)).collect(),
-        flows: flows.collect(),
+        flows: run.traffic().map(flow).collect(),
         airtimes: s.airtimes.clone(),
         flusher: flusher::series(run.simulator),
         backlog_packets: PerDirection {

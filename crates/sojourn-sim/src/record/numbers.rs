@@ -1,6 +1,5 @@
 //! Small computations that several parts of a record share.
 
-use sojourn_scenario::{Direction, ProbeKindScenario};
 use sojourn_units::{Duration, Time};
 
 /// A rate, Mbit/s.
@@ -27,14 +26,4 @@ pub(crate) fn seconds_from(begin: Time, t: Time) -> f64 {
 /// Nanoseconds with a sign. Times of a run are a few days at most.
 pub(crate) fn signed_ns(ns: u64) -> i64 {
     i64::try_from(ns).unwrap_or(i64::MAX)
-}
-
-/// The direction of a probe that has one.
-pub(crate) fn direction_of(kind: ProbeKindScenario) -> Option<Direction> {
-    match kind {
-        ProbeKindScenario::Isochronous(d, _) | ProbeKindScenario::Poisson(d, _) | ProbeKindScenario::Voip(d, _) => {
-            Some(d)
-        }
-        ProbeKindScenario::Icmp(_) | ProbeKindScenario::UdpRr(_) => None,
-    }
 }

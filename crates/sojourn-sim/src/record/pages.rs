@@ -3,6 +3,8 @@
 use super::numbers::{mean, seconds_from};
 use super::simulated::Simulated;
 use super::{FetchRecord, Quantiles, WebRecord};
+use crate::simulator::Added;
+use crate::traffic::web::WebClient;
 use sojourn_scenario::WebScenario;
 
 /// The record of a client with these fetches.
@@ -19,8 +21,9 @@ pub(crate) fn record(s: &WebScenario, fetches: Vec<FetchRecord>) -> WebRecord {
 }
 
 pub(super) fn simulated(run: Simulated<'_>) -> Vec<WebRecord> {
-    let one = |(s, w): (&WebScenario, &crate::simulator::Web)| {
-        let fetches = w.client.fetches.iter().map(|f| FetchRecord {
+    let one = |(s, added): (&WebScenario, Added)| {
+        let w: &WebClient = run.simulator.source(added.index)?;
+        let fetches = w.fetches.iter().map(|f| FetchRecord {
             start_s: seconds_from(run.begin, f.start),
             dns_s: s.dns.then(|| f.dns.as_secs_f64()),
             connect_s: f.connect.as_secs_f64(),
@@ -28,9 +31,9 @@ pub(super) fn simulated(run: Simulated<'_>) -> Vec<WebRecord> {
             syn_retransmitted: f.syn_retransmitted,
             dns_retried: f.dns_retried,
         });
-        record(s, fetches.collect())
+        Some(record(s, fetches.collect()))
     };
-    run.scenario.web.iter().zip(&run.simulator.webs).map(one).collect()
+    run.traffic().filter_map(one).collect()
 }
 
 /// Mean time over all fetches of all clients; `None` without.

@@ -2,7 +2,8 @@
 
 use super::SojournRecord;
 use super::numbers::{jain, mbit, mean};
-use crate::simulator::{AirMeter, Radio, Simulator};
+use crate::fabric::{AirMeter, Radio};
+use crate::simulator::Simulator;
 use schemars::JsonSchema;
 use serde::Serialize;
 use sojourn_qdisc::DropReason;
@@ -149,7 +150,7 @@ pub struct WifiTidRecord {
 
 /// The record of the simulation's cell; `None` without one.
 pub(super) fn simulated(scenario: &Scenario, simulator: &Simulator) -> Option<WifiRecord> {
-    let radio = simulator.radios.first()?;
+    let radio = simulator.fabric.radios.first()?;
     let spec = &radio.spec;
     let stats = radio.cell.stats();
     let stations: Vec<WifiStationRecord> = (0..spec.stations.len() as u16)

@@ -1,56 +1,32 @@
 //! What a capture is told of a run before it begins: who talks to whom, and on which routes.
 
-use crate::places::TrafficRoutes;
-use crate::simulator::Simulator;
-use crate::tap::{Conversation, Protocol, Tap};
-use sojourn_scenario::{Access, Direction, IdentityKeys, ProbeKindScenario, Scenario, Traffic, Transport};
+use crate::simulator::{Added, Simulator};
+use crate::tap::{Conversation, Tap};
+use crate::traffic::{opens_many, protocol};
+use sojourn_scenario::{Access, Direction, IdentityKeys, Scenario, Traffic};
 use sojourn_units::Duration;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Opens the conversation of each flow and each probe, and announces the web clients and
 /// downloads, which open theirs as they go.
-pub(super) fn open_all(s: &Scenario, routes: &TrafficRoutes, simulator: &Simulator, tap: &mut Tap) {
-    let tcp = |web| Protocol::Tcp { mss: s.tcp.mss, web };
-    let flows = s.flows.iter().map(|f| {
-        let protocol = match f.transport() {
-            Transport::Tcp => tcp(false),
-            Transport::Udp => Protocol::Udp,
-        };
-        (&f.name, f.direction, protocol)
-    });
-    let probes = s.probes.iter().map(|p| {
-        let (direction, protocol) = match p.kind() {
-            ProbeKindScenario::Icmp(_) => (Direction::Up, Protocol::Icmp),
-            ProbeKindScenario::UdpRr(_) => (Direction::Up, Protocol::UdpEcho),
-            ProbeKindScenario::Isochronous(direction, _) | ProbeKindScenario::Poisson(direction, _) => {
-                (direction, Protocol::Udp)
-            }
-            ProbeKindScenario::Voip(direction, voice) => (direction, Protocol::Voice(voice)),
-        };
-        (&p.name, direction, protocol)
-    });
-    let web = s.web.iter().map(|w| (&w.name, Direction::Up, tcp(true)));
-    let downloads = s.downloads.iter().map(|d| (&d.name, d.direction, tcp(false)));
-    let first_web = s.flows.len() + s.probes.len();
+pub(super) fn open_all(s: &Scenario, added: &[Added], simulator: &Simulator, tap: &mut Tap) {
     let hosts = hosts(s);
-    let mut access = s.traffic().map(|one| s.access(one.identity()));
-    let all = flows.chain(probes).chain(web).chain(downloads).zip(routes.by_number());
-    for (number, ((name, direction, protocol), routes)) in all.enumerate() {
-        let hashes = routes.both().map(|route| simulator.hash(route));
+    for (number, (one, added)) in s.traffic().zip(added).enumerate() {
+        let hashes = added.routes.both().map(|route| simulator.hash(route));
         let conversation = Conversation {
-            name: name.clone(),
+            name: one.name().to_owned(),
             number: number as u32,
-            client_opens: direction == Direction::Up,
-            protocol,
+            client_opens: one.opens() == Direction::Up,
+            protocol: protocol(s, one),
             hashes,
             port: hashes[0],
             hosts: hosts.as_ref().map(|all| all[number]),
-            dscp: access.next().unwrap_or_default().dscp,
+            dscp: s.access(one.identity()).dscp,
         };
-        if number < first_web {
-            tap.open(conversation, routes, 0);
+        if opens_many(one) {
+            tap.announce(conversation, added.routes);
         } else {
-            tap.announce(conversation);
+            tap.open(conversation, added.routes, 0);
         }
     }
 }

@@ -1,107 +1,52 @@
 //! A flusher is set up: what it sees, by route, and where its bursts go.
 
-use super::{Ends, Paths, conversations};
+use super::conversations;
+use super::paths::{Ends, Paths};
 use crate::flusher::{FlusherHost, HostSpec, Sight, Socket, Subject, SubjectSeries, Way, way};
 use crate::identity::Identity;
-use crate::network::RoutePair;
-use crate::places::TrafficRoutes;
-use crate::simulator::{SimError, Simulator};
+use crate::simulator::{Added, SimError, Simulator};
 use crate::tap::hosts::service_port;
 use crate::tap::{Conversation, Protocol, Tap};
+use crate::traffic::protocol;
 use sojourn_flusher::gate::{GateSettings, Watchman};
 use sojourn_flusher::{Flusher, FlusherParams};
-use sojourn_scenario::{Access, Bursts, Direction, FlusherScenario, Place, Scenario, Traffic as _, Transport};
-use sojourn_units::{Duration, Time};
+use sojourn_scenario::{AnyTraffic, Bursts, Direction, FlusherScenario, Place, Scenario, Transport};
+use sojourn_units::Time;
 
 /// Where all hosts are: see [`crate::tap::hosts::address`].
 const HOSTS: &str = "10.0.0.0/8";
-
-/// TCP traffic of a scenario: its number in the run, and what a flusher needs to know of it.
-struct TcpTraffic<'a> {
-    number: u32,
-    name: &'a str,
-    opens: Direction,
-    web: bool,
-    access: Access,
-    rtt: Duration,
-    routes: RoutePair,
-    flow: Option<usize>,
-}
-
-/// All TCP traffic, by number.
-fn traffic<'a>(s: &'a Scenario, routes: &TrafficRoutes) -> Vec<TcpTraffic<'a>> {
-    let mut connections = 0..;
-    let flows = s.flows.iter().map(|f| {
-        let flow = if f.transport() == Transport::Tcp {
-            connections.next()
-        } else {
-            None
-        };
-        flow.map(|flow| (&f.name, f.direction, false, s.access(f.identity()), f.rtt, Some(flow)))
-    });
-    let probes = s.probes.iter().map(|_| None);
-    let web = s
-        .web
-        .iter()
-        .map(|w| Some((&w.name, Direction::Up, true, s.access(w.identity()), w.rtt, None)));
-    let downloads = s
-        .downloads
-        .iter()
-        .map(|d| Some((&d.name, d.direction, false, s.access(d.identity()), d.rtt, None)));
-    let all = flows.chain(probes).chain(web).chain(downloads).zip(routes.by_number());
-    let tcp = all.enumerate().filter_map(|(number, (traffic, routes))| {
-        let (name, opens, web, access, rtt, flow) = traffic?;
-        let number = number as u32;
-        Some(TcpTraffic {
-            number,
-            name,
-            opens,
-            web,
-            access,
-            rtt,
-            routes,
-            flow,
-        })
-    });
-    tcp.collect()
-}
 
 /// The flusher of `scenario`. All routes of its traffic are there; those of the bursts come after them.
 pub(super) fn host(
     scenario: &Scenario,
     flusher: &FlusherScenario,
     paths: &Paths,
-    routes: &TrafficRoutes,
+    added: &[Added],
     simulator: &mut Simulator,
     begin: Time,
 ) -> Result<FlusherHost, SimError> {
     let mut ways = vec![None; simulator.routes()];
     let hosts = conversations::hosts(scenario);
     let mut subjects = Vec::new();
-    for t in traffic(scenario, routes) {
-        let hashes = t.routes.both().map(|route| simulator.hash(route));
-        let client_opens = t.opens == Direction::Up;
-        let protocol = Protocol::Tcp {
-            mss: scenario.tcp.mss,
-            web: t.web,
-        };
+    for (number, (one, added)) in scenario.traffic().zip(added).enumerate() {
+        if one.transport() != Transport::Tcp {
+            continue;
+        }
+        let hashes = added.routes.both().map(|route| simulator.hash(route));
+        let service = service_port(protocol(scenario, one));
         for from_opener in [true, false] {
-            ways[usize::from(t.routes.of(from_opener).0)] = Some(Way {
+            ways[usize::from(added.routes.of(from_opener).0)] = Some(Way {
                 subject: subjects.len() as u32,
                 from_opener,
-                client_opens,
+                client_opens: one.opens() == Direction::Up,
                 isns: if from_opener { hashes } else { [hashes[1], hashes[0]] },
                 port: hashes[0],
-                service: service_port(protocol),
+                service,
             });
         }
-        let ends = Ends {
-            access: t.access,
-            rtt: t.rtt,
-            nodes: None,
-        };
+        let ends = Ends::of(scenario, one);
         let path = paths.dumbbell[paths.path(ends)];
-        let seen = flusher.sees(t.name);
+        let seen = flusher.sees(one.name());
         let mut burst = None;
         for leads_up in [true, false] {
             if let Some(forth) = way(flusher.place, path, leads_up).filter(|_| seen && flusher.active()) {
@@ -111,16 +56,16 @@ pub(super) fn host(
                     dscp: 0,
                     ..ends.identity(scenario.seed, direction)
                 };
-                let routes = simulator.add_burst_routes(t.name, &forth, &back.links(), identity)?;
+                let routes = simulator.add_burst_routes(one.name(), &forth, &back.links(), identity)?;
                 burst = Some((routes, leads_up));
             }
         }
         subjects.push(Subject {
-            name: t.name.to_owned(),
-            number: t.number,
-            hosts: hosts.as_ref().map(|all| all[t.number as usize]),
+            name: one.name().to_owned(),
+            number: number as u32,
+            hosts: hosts.as_ref().map(|all| all[number]),
             seen,
-            flow: t.flow,
+            flow: matches!(one.any(), AnyTraffic::Flow(_)).then_some(added.index),
             burst,
             pairing: crate::flusher::pairs::Pairing::default(),
             series: SubjectSeries::default(),

@@ -1,9 +1,11 @@
 //! How far somebody who watches a run has looked, and what there is to be seen.
 
 use crate::places::Places;
+use crate::probe::Probe;
 use crate::record::numbers::seconds_from;
 use crate::simulator::Simulator;
 use crate::standing::Standing;
+use crate::traffic::web::WebClient;
 use crate::view::{FlowView, MOST_PACKETS, Names, Page, Ping, QueueView, View};
 use sojourn_scenario::{Direction, Scenario, Transport};
 use sojourn_units::{Duration, Rate, Time};
@@ -66,8 +68,8 @@ impl Observer {
         let names = names(s).all.len();
         // Only a flusher's bursts have a route that is none of the traffic's.
         let mut of_route = vec![names.saturating_sub(1) as u16; simulator.routes()];
-        for (number, pair) in places.routes.by_number().enumerate() {
-            for route in pair.both() {
+        for (number, added) in places.traffic.iter().enumerate() {
+            for route in added.routes.both() {
                 of_route[usize::from(route.0)] = number as u16;
             }
         }
@@ -75,8 +77,8 @@ impl Observer {
             of_route,
             names,
             rates: Direction::ALL.map(|direction| rate(s, direction)),
-            probes: vec![0; simulator.probes.len()],
-            fetches: vec![0; simulator.webs.len()],
+            probes: vec![0; simulator.sources::<Probe>().count()],
+            fetches: vec![0; simulator.sources::<WebClient>().count()],
             airtime: Vec::new(),
         }
     }
@@ -165,7 +167,7 @@ impl Observer {
 
     fn pings(&mut self, simulator: &Simulator, begin: Time) -> Vec<Ping> {
         let mut pings = Vec::new();
-        for (probe, told) in simulator.probes.iter().zip(&mut self.probes) {
+        for (probe, told) in simulator.sources::<Probe>().zip(&mut self.probes) {
             // The end of a run takes back a transaction that was under way.
             let mut at = (*told).min(probe.samples.len());
             while let Some(sample) = probe.samples.get(at) {
@@ -187,8 +189,8 @@ impl Observer {
 
     fn pages(&mut self, simulator: &Simulator, begin: Time) -> Vec<Page> {
         let mut pages = Vec::new();
-        for (web, told) in simulator.webs.iter().zip(&mut self.fetches) {
-            let fetches = &web.client.fetches;
+        for (web, told) in simulator.sources::<WebClient>().zip(&mut self.fetches) {
+            let fetches = &web.fetches;
             pages.extend(fetches[*told..].iter().map(|fetch| Page {
                 at_s: seconds_from(begin, fetch.start),
                 time: fetch.time,
@@ -199,7 +201,7 @@ impl Observer {
     }
 
     fn airtime(&mut self, simulator: &Simulator) -> Vec<Duration> {
-        let Some(radio) = simulator.radios.first() else {
+        let Some(radio) = simulator.fabric.radios.first() else {
             return Vec::new();
         };
         let so_far = (0..radio.cell.stations()).map(|station| {

@@ -21,7 +21,16 @@ pub(super) struct Ends<'a> {
     pub(super) nodes: Option<&'a [String; 2]>,
 }
 
-impl Ends<'_> {
+impl<'a> Ends<'a> {
+    /// Those of `one`.
+    pub(super) fn of(s: &Scenario, one: &'a dyn Traffic) -> Self {
+        Self {
+            access: s.access(one.identity()),
+            rtt: one.rtt(),
+            nodes: one.ends(),
+        }
+    }
+
     /// The identity of packets that go in `direction`. A server is another host for each base RTT, as it has an address
     /// for each on a bed of kernels; each node of a topology has hosts of its own.
     pub(super) fn identity(self, seed: u64, direction: Direction) -> Identity {

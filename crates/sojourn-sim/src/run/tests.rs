@@ -1,4 +1,6 @@
 use super::*;
+use crate::network::RoutePair;
+use crate::traffic::flood::Flood;
 use serde_json::{Value, json};
 
 fn start(more: &Value) -> Run {
@@ -24,7 +26,7 @@ fn a_cell_loses_and_invents_no_packet() {
         let mut run = start(&json!({"flows": load["flows"], "wifi": {"scheme": scheme, "limit": 500}}));
         while let Progress::Running(_) = run.advance() {
             let s = &run.simulator;
-            let radio = &s.radios[0];
+            let radio = &s.fabric.radios[0];
             assert_eq!(radio.held, radio.cell.packets(), "{scheme}");
             let out = |way: usize| -> (u64, u64) {
                 let meters = radio.meters.iter().map(|both| &both[way]);
@@ -34,18 +36,20 @@ fn a_cell_loses_and_invents_no_packet() {
             };
             let ((up, up_drops), (down, down_drops)) = (out(0), out(1));
             let on_wires: u64 = s
+                .fabric
                 .links
                 .iter()
                 .map(|l| l.line.len() as u64 + l.egress.as_ref().map_or(0, |e| e.meter.backlog().packets))
                 .sum();
             let wire_drops: u64 = s
+                .fabric
                 .links
                 .iter()
                 .filter_map(|l| l.egress.as_ref())
                 .map(|e| e.meter.dropped())
                 .sum();
-            let sent: u64 = s.floods.iter().map(|f| f.measured().sent).sum();
-            let received: u64 = s.floods.iter().map(|f| f.measured().received).sum();
+            let sent: u64 = s.sources::<Flood>().map(|f| f.measured().sent).sum();
+            let received: u64 = s.sources::<Flood>().map(|f| f.measured().received).sum();
             assert_eq!(
                 sent,
                 received + up_drops + down_drops + wire_drops + radio.held + on_wires,
@@ -53,7 +57,7 @@ fn a_cell_loses_and_invents_no_packet() {
             );
             assert!(down <= sent && up <= sent);
         }
-        let drops: u64 = run.simulator.radios[0]
+        let drops: u64 = run.simulator.fabric.radios[0]
             .meters
             .iter()
             .flatten()
@@ -81,14 +85,19 @@ fn dropped_packets_give_their_segments_back() {
         );
         while let Progress::Running(_) = run.advance() {}
         let s = &run.simulator;
-        let drops: u64 = s.radios[0].meters.iter().flatten().flat_map(|m| m.drops).sum();
+        let drops: u64 = s.fabric.radios[0].meters.iter().flatten().flat_map(|m| m.drops).sum();
         assert!(drops > 20, "{scheme}: {drops}");
         let on_wires: usize = s
+            .fabric
             .links
             .iter()
             .map(|l| l.line.len() + l.egress.as_ref().map_or(0, |e| e.meter.backlog().packets as usize))
             .sum();
-        assert_eq!(s.segments_under_way(), on_wires + s.radios[0].held as usize, "{scheme}");
+        assert_eq!(
+            s.segments_under_way(),
+            on_wires + s.fabric.radios[0].held as usize,
+            "{scheme}"
+        );
     }
 }
 
@@ -100,7 +109,7 @@ fn identities(more: &Value) -> Vec<[crate::Identity; 2]> {
         .extend(more.as_object().expect("an object").clone());
     let run = Run::new(Scenario::from_json(&all.to_string()).expect("valid")).expect("a network");
     let of = |routes: RoutePair| routes.both().map(|route| run.simulator.identity(route));
-    run.places.routes.by_number().map(of).collect()
+    run.places.traffic.iter().map(|added| of(added.routes)).collect()
 }
 
 #[test]

@@ -18,7 +18,7 @@ impl Simulator {
         back: &[LinkId],
         identity: Identity,
     ) -> Result<RoutePair, SimError> {
-        self.identity = identity;
+        self.fabric.identity = identity;
         self.add_routes(&format!("{name} flush"), (forth, Owner::Burst), (back, Owner::Burst))
     }
 
@@ -29,29 +29,23 @@ impl Simulator {
 
     /// The first link of a route.
     pub(crate) fn entry_of(&self, route: u16) -> u16 {
-        self.entry[usize::from(route)]
-    }
-
-    /// Packets that found no room before a link.
-    fn losses_at(&self, link: u16) -> u64 {
-        let egress = self.links.get(usize::from(link)).and_then(|link| link.egress.as_ref());
-        egress.map_or(0, |egress| egress.meter.drops.iter().sum())
+        self.fabric.entry[usize::from(route)]
     }
 
     fn flusher(&mut self) -> Option<&mut FlusherHost> {
-        self.watch.as_mut()?.flusher.as_mut()
+        self.fabric.watch.as_mut()?.flusher.as_mut()
     }
 
     #[inline(never)]
     pub(super) fn flusher_due(&mut self) {
-        let Some(watch) = &mut self.watch else { return };
+        let Some(watch) = &mut self.fabric.watch else { return };
         let Some(flusher) = &mut watch.flusher else { return };
-        if let Some((route, size, number)) = flusher.due(&mut self.calendar, self.now) {
-            let hash = self.hashes[usize::from(route)];
+        if let Some((route, size, number)) = flusher.due(&mut self.fabric.calendar, self.fabric.now) {
+            let hash = self.fabric.hashes[usize::from(route)];
             let (packet, link) = (Packet::probe(number, hash, size, route), self.entry_of(route));
-            let lost = self.losses_at(link);
-            self.send(packet);
-            if self.losses_at(link) > lost
+            let lost = self.fabric.losses_at(link);
+            self.fabric.send(packet);
+            if self.fabric.losses_at(link) > lost
                 && let Some(flusher) = self.flusher()
             {
                 flusher.left_host(&packet, link);
@@ -72,7 +66,7 @@ impl Simulator {
     pub(super) fn sample_flusher(&mut self) {
         let (hosts, flows) = (&self.hosts, &self.flows);
         let sender_rtt = |flow: usize| hosts[flows[flow].sender as usize].endpoint.sender().srtt();
-        if let Some(flusher) = self.watch.as_mut().and_then(|watch| watch.flusher.as_mut()) {
+        if let Some(flusher) = self.fabric.watch.as_mut().and_then(|watch| watch.flusher.as_mut()) {
             flusher.sample(sender_rtt);
         }
     }

@@ -45,13 +45,13 @@ impl Simulator {
         if device != END {
             self.hear_from_device(device);
         }
-        while let Some(segment) = ends::poll(&mut self.hosts[host as usize].endpoint, self.now) {
-            let packet = Packet::of_segment(&segment, self.segments.keep(&segment), hash, route);
+        while let Some(segment) = ends::poll(&mut self.hosts[host as usize].endpoint, self.fabric.now) {
+            let packet = Packet::of_segment(&segment, self.fabric.segments.keep(&segment), hash, route);
             if queues && packet.is_data() {
                 let seq = radio.then_some(segment.seq);
                 self.hosts[host as usize].endpoint.on_device_took(seq);
             }
-            self.send(packet);
+            self.fabric.send(packet);
         }
         if device != END {
             self.wait_for_device(host);
@@ -60,7 +60,7 @@ impl Simulator {
         if h.paced {
             self.set_paced(host);
         } else {
-            self.calendar.set_lazily(h.slot, h.endpoint.timeout());
+            self.fabric.calendar.set_lazily(h.slot, h.endpoint.timeout());
         }
     }
 
@@ -68,12 +68,12 @@ impl Simulator {
     #[inline(never)]
     fn set_paced(&mut self, host: u32) {
         let h = &self.hosts[host as usize];
-        self.calendar.set_lazily(h.slot, h.endpoint.timer());
+        self.fabric.calendar.set_lazily(h.slot, h.endpoint.timer());
         let departs = h.endpoint.departs();
         if departs != self.paces.of(h.pace) {
-            let turn = departs.map_or(Turn::NEVER, |at| self.calendar.turn(h.pace, at));
+            let turn = departs.map_or(Turn::NEVER, |at| self.fabric.calendar.turn(h.pace, at));
             let first = self.paces.set(h.pace, turn);
-            self.calendar.set_in_turn(self.paces_slot, first);
+            self.fabric.calendar.set_in_turn(self.paces_slot, first);
         }
     }
 
@@ -81,7 +81,7 @@ impl Simulator {
     pub(super) fn pace_due(&mut self) {
         let host = self.paces.first();
         let h = &mut self.hosts[host as usize];
-        h.endpoint.on_departure(self.now);
+        h.endpoint.on_departure(self.fabric.now);
         if h.queues || !self.depart(host) {
             self.pump(host);
         }
@@ -92,12 +92,12 @@ impl Simulator {
     fn depart(&mut self, host: u32) -> bool {
         let h = &mut self.hosts[host as usize];
         let (route, hash) = (h.route, h.hash);
-        let Some(segment) = ends::poll(&mut h.endpoint, self.now) else {
+        let Some(segment) = ends::poll(&mut h.endpoint, self.fabric.now) else {
             return false;
         };
-        let rests = h.endpoint.rests(self.now);
-        let packet = Packet::of_segment(&segment, self.segments.keep(&segment), hash, route);
-        self.send(packet);
+        let rests = h.endpoint.rests(self.fabric.now);
+        let packet = Packet::of_segment(&segment, self.fabric.segments.keep(&segment), hash, route);
+        self.fabric.send(packet);
         if rests {
             self.set_paced(host);
         }
@@ -109,7 +109,7 @@ impl Simulator {
     /// Deviation: small queues are of flows only. Web clients and downloads hand their devices as much as their
     /// windows allow.
     pub(super) fn own_device(&mut self, host: u32, route: u16, first: Option<&LinkId>) -> Option<Device> {
-        let link = self.links.get_mut(usize::from(first?.0))?;
+        let link = self.fabric.links.get_mut(usize::from(first?.0))?;
         let device = match (&mut link.egress, &link.air) {
             (Some(egress), _) => {
                 egress.own.get_or_insert_with(OwnDevice::default);
@@ -118,8 +118,8 @@ impl Simulator {
             (None, Some(Air::Cell(hop))) if hop.from.station().is_some() => Device::Wireless,
             (None, _) => return None,
         };
-        self.senders.resize(usize::from(route) + 1, None);
-        self.senders[usize::from(route)] = Some(host);
+        self.fabric.senders.resize(usize::from(route) + 1, None);
+        self.fabric.senders[usize::from(route)] = Some(host);
         Some(device)
     }
 
@@ -127,15 +127,15 @@ impl Simulator {
     /// nobody waited for that.
     #[inline]
     fn hear_from_device(&mut self, link: u16) {
-        let wire = self.links[usize::from(link)].wire.as_mut();
+        let wire = self.fabric.links[usize::from(link)].wire.as_mut();
         let Some(device) = wire.and_then(|wire| wire.device.as_mut()) else {
             return;
         };
         if device.waiting > 0 {
             return;
         }
-        while let Some(route) = device.done(self.now) {
-            if let Some(&Some(host)) = self.senders.get(usize::from(route)) {
+        while let Some(route) = device.done(self.fabric.now) {
+            if let Some(&Some(host)) = self.fabric.senders.get(usize::from(route)) {
                 self.hosts[host as usize].endpoint.on_device_released(None);
             }
         }
@@ -150,22 +150,22 @@ impl Simulator {
             return;
         }
         h.waits = true;
-        let l = &mut self.links[usize::from(h.device)];
+        let l = &mut self.fabric.links[usize::from(h.device)];
         let (Some(egress), Some(device)) = (&l.egress, l.wire.as_mut().and_then(|wire| wire.device.as_mut())) else {
             return;
         };
         device.waiting += 1;
         if let Some(at) = device.until()
-            && self.calendar.due(egress.slot).is_none()
+            && self.fabric.calendar.due(egress.slot).is_none()
         {
-            self.calendar.set(egress.slot, at);
+            self.fabric.calendar.set(egress.slot, at);
         }
     }
 
     /// Tells TCP what the hosts' own devices are done with, and sends what had waited for that.
     #[inline]
     pub(super) fn tell_senders(&mut self) {
-        if !self.released.is_empty() {
+        if !self.fabric.released.is_empty() {
             self.tell_all_senders();
         }
     }
@@ -174,9 +174,9 @@ impl Simulator {
     #[inline(never)]
     fn tell_all_senders(&mut self) {
         let mut next = 0;
-        while let Some(&Released { route, seq }) = self.released.get(next) {
+        while let Some(&Released { route, seq }) = self.fabric.released.get(next) {
             next += 1;
-            let Some(&Some(host)) = self.senders.get(usize::from(route)) else {
+            let Some(&Some(host)) = self.fabric.senders.get(usize::from(route)) else {
                 continue;
             };
             let h = &mut self.hosts[host as usize];
@@ -184,7 +184,7 @@ impl Simulator {
                 continue;
             }
             if std::mem::take(&mut h.waits)
-                && let Some(wire) = &mut self.links[usize::from(h.device)].wire
+                && let Some(wire) = &mut self.fabric.links[usize::from(h.device)].wire
                 && let Some(device) = &mut wire.device
             {
                 device.waiting -= 1;
@@ -195,7 +195,7 @@ impl Simulator {
                 self.deliver_arrived();
             }
         }
-        self.released.clear();
+        self.fabric.released.clear();
     }
 
     /// Both ends of the flow of `host` have closed: its sender remembers how it went.
@@ -216,11 +216,11 @@ impl Simulator {
     pub(super) fn endpoint_due(&mut self, host: u32) {
         let h = &mut self.hosts[host as usize];
         debug_assert!(
-            h.endpoint.timeout().is_some_and(|at| at <= self.now),
+            h.endpoint.timeout().is_some_and(|at| at <= self.fabric.now),
             "a lazy timer went off early"
         );
-        self.calendar.clear(h.slot);
-        h.endpoint.on_timeout(self.now);
+        self.fabric.calendar.clear(h.slot);
+        h.endpoint.on_timeout(self.fabric.now);
         self.pump(host);
         self.deliver_arrived();
     }
@@ -234,19 +234,19 @@ impl Simulator {
             if let Some(Destination(place)) = f.spec.destination {
                 sender.set_metrics(self.metrics[usize::from(place)]);
             }
-            sender.connect(self.now);
+            sender.connect(self.fabric.now);
         }
         let application = &f.spec.application;
-        let step = application.step(f.made, u64::from(f.spec.tcp.mss), self.now.since(f.spec.start));
+        let step = application.step(f.made, u64::from(f.spec.tcp.mss), self.fabric.now.since(f.spec.start));
         if step.stops {
             sender.abort();
-            self.calendar.clear(f.slot);
+            self.fabric.calendar.clear(f.slot);
             self.pump(2 * flow);
             return;
         }
         let bytes = step.bytes.unwrap_or(u64::MAX);
         if let Some(trace) = &mut f.writes {
-            trace.on_write(bytes, self.now);
+            trace.on_write(bytes, self.fabric.now);
         }
         f.made += bytes;
         sender.write(bytes);
@@ -254,8 +254,8 @@ impl Simulator {
             sender.close();
         }
         match step.again {
-            Some(after) => self.calendar.set(f.slot, f.spec.start + after),
-            None => self.calendar.clear(f.slot),
+            Some(after) => self.fabric.calendar.set(f.slot, f.spec.start + after),
+            None => self.fabric.calendar.clear(f.slot),
         }
         self.pump(2 * flow);
         self.deliver_arrived();
@@ -270,49 +270,16 @@ impl Simulator {
         }
         let in_order = self.hosts[host as usize].endpoint.receiver().bytes_in_order();
         if let Some(trace) = &mut self.flows[host as usize / 2].writes {
-            trace.on_delivered(in_order, self.now);
-        }
-    }
-
-    // ------------------------------------------------------------------ probes
-
-    pub(super) fn probe_due(&mut self, probe: u32) {
-        let p = &mut self.probes[probe as usize];
-        let sent = p.on_due(self.now);
-        match p.due() {
-            Some(at) => self.calendar.set(p.slot, at),
-            None => self.calendar.clear(p.slot),
-        }
-        if let Some(number) = sent {
-            self.send_probe(probe, false, number);
-        }
-        self.deliver_arrived();
-    }
-
-    pub(super) fn send_probe(&mut self, probe: u32, back: bool, number: u64) {
-        let p = &self.probes[probe as usize];
-        let route = p.routes[usize::from(back)];
-        let packet = Packet::probe(number as u32, self.hashes[usize::from(route)], p.spec.size, route);
-        self.send(packet);
-    }
-
-    pub(super) fn probe_arrived(&mut self, probe: u32, at_server: bool, packet: &Packet) {
-        let number = u64::from(packet.body);
-        let p = &mut self.probes[probe as usize];
-        if at_server && p.echoes() {
-            self.send_probe(probe, true, number);
-            return;
-        }
-        if !self.dismissed && p.on_answer(number, self.now) {
-            // A closed loop asks again at once.
-            self.calendar.set(p.slot, self.now);
+            trace.on_delivered(in_order, self.fabric.now);
         }
     }
 
     // ------------------------------------------------------------------ series
 
     pub(super) fn sample(&mut self) {
-        self.calendar.set(self.sampler_slot, self.now + self.sample_interval);
+        self.fabric
+            .calendar
+            .set(self.sampler_slot, self.fabric.now + self.sample_interval);
         for (i, flow) in self.flows.iter_mut().enumerate() {
             let delivered = self.hosts[2 * i + 1].endpoint.receiver().bytes_in_order();
             let sender = self.hosts[2 * i].endpoint.sender();
@@ -325,25 +292,23 @@ impl Simulator {
             flow.cwnd_samples += 1;
             self.series.push_flow(i, delivered - flow.delivered_before, cwnd);
         }
-        for (i, flood) in self.floods.iter().enumerate() {
-            self.series.push_flood(i, flood.delivered());
-        }
-        if let Some(radio) = self.radios.first() {
+        self.sample_sources();
+        if let Some(radio) = self.fabric.radios.first() {
             for i in 0..radio.cell.stations() {
                 let sent = radio.cell.station_stats(i).down.sent;
                 self.series
                     .push_airtime(usize::from(i), sent.airtime_tx + sent.airtime_rx);
             }
         }
-        for (i, link) in self.links.iter().enumerate() {
+        for (i, link) in self.fabric.links.iter().enumerate() {
             if let Some(e) = &link.egress {
                 self.series
                     .push_link(i, e.meter.backlog().packets, e.meter.dropped(), e.meter.packets);
             }
         }
-        if self.watch.is_some() {
+        if self.fabric.watch.is_some() {
             self.sample_flusher();
         }
-        self.series.push_time(self.now);
+        self.series.push_time(self.fabric.now);
     }
 }

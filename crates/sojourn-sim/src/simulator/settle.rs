@@ -1,59 +1,28 @@
-//! Before the first event: what need not be simulated step by step.
+//! Before the first event: what hosts have to know of the network.
 
-use super::{LinkPart, Simulator, seed_of_qdisc};
-use crate::identity::{Identity, WithIdentity};
-use crate::link::{END, Model, Pacing};
+use super::Simulator;
+use crate::fabric::LinkPart;
 use crate::paces::Paces;
-use crate::wire::{Wire, WireDevice};
-use sojourn_qdisc::{AnyQdisc, FifoLimit};
-
-/// Where the packets of a link come from.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Source {
-    Nowhere,
-    Link(u16),
-    /// Hosts, or several links.
-    Many,
-}
-
-impl Source {
-    fn and(self, other: Self) -> Self {
-        if self == Self::Nowhere || self == other {
-            other
-        } else {
-            Self::Many
-        }
-    }
-}
 
 impl Simulator {
-    /// Wires at which nobody looks become computations, and what then still has a time of its own gets a slot.
+    /// What need not be simulated step by step is found, before the first event.
     pub(super) fn settle(&mut self) {
         self.settled = true;
-        self.tell();
-        self.find_wires();
-        for i in 0..self.links.len() {
-            let link = &mut self.links[i];
-            let computed = link.wire.as_ref();
-            // The slot of a computed wire's egress is its device's, for hosts that wait for it.
-            if let Some(egress) = &mut link.egress
-                && computed.is_none_or(|wire| wire.device.is_some())
-            {
-                self.link_parts.push(LinkPart::Egress(i as u16));
-                egress.slot = self.calendar.add_egress_slot();
-            }
-            if let Some(slot) = &mut link.slot
-                && !link.feeds
-            {
-                self.link_parts.push(LinkPart::Line(i as u16));
-                *slot = self.calendar.add_link_slot();
-            }
-        }
-        for (i, radio) in self.radios.iter_mut().enumerate() {
-            self.link_parts.push(LinkPart::Cell(i as u16));
-            radio.slot = self.calendar.add_egress_slot();
-        }
+        self.fabric.settle();
+        self.find_devices();
         self.find_paced();
+    }
+
+    /// Hosts whose own device is a computed wire know its link.
+    fn find_devices(&mut self) {
+        for host in &mut self.hosts {
+            let entry = self.fabric.entry[usize::from(host.route)];
+            let link = self.fabric.links.get(usize::from(entry));
+            let wire = link.and_then(|link| link.wire.as_ref());
+            if host.queues && wire.is_some_and(|wire| wire.device.is_some()) {
+                host.device = entry;
+            }
+        }
     }
 
     /// Departures of the senders that pace have a wake-up of their own.
@@ -72,85 +41,7 @@ impl Simulator {
             h.pace = which as u32;
         }
         self.paces = Paces::new(paced);
-        self.link_parts.push(LinkPart::Paces);
-        self.paces_slot = self.calendar.add_link_slot();
-    }
-
-    /// Disciplines that look at code points and hosts are told them, if those of any two packets differ. Those that look at
-    /// acknowledgements are told these, too.
-    fn tell(&mut self) {
-        let alike = Identity::all_alike(&self.identities);
-        for (link, spec) in &self.askers {
-            let reads_acks = spec.qdisc.reads_acks();
-            if alike && !reads_acks {
-                continue;
-            }
-            let qdisc = spec.qdisc.build(seed_of_qdisc(self.seed, usize::from(*link)));
-            let qdisc = WithIdentity::new(qdisc, &self.identities, reads_acks);
-            let model = Model::new(spec.shaping, spec.rate, qdisc).expect("the same was made without an identity");
-            if let Some(egress) = &mut self.links[usize::from(*link)].egress {
-                egress.pacing = Pacing::WithIdentity(Box::new(model));
-            }
-        }
-    }
-
-    /// A link is computed if it is a plain FIFO before a wire and nobody looks at it: neither a record nor a capture
-    /// nor a flusher. If all its packets come from a link that only delays them, they are computed when they
-    /// enter that one.
-    fn find_wires(&mut self) {
-        if self.watch.is_some() {
-            return;
-        }
-        for (link, spared) in self.links.iter_mut().zip(&self.spared) {
-            let Some(egress) = &link.egress else { continue };
-            if let Pacing::Plain(Model::Wire(line)) = &egress.pacing
-                && let AnyQdisc::Fifo(fifo) = &*line.qdisc
-                && let FifoLimit::Packets(limit) = fifo.limit()
-                && !egress.reported
-                && spared.is_none()
-                && link.air.is_none()
-            {
-                let mut wire = Wire::new(line.rate, limit);
-                wire.device = egress.own.map(|_| WireDevice::default());
-                link.wire = Some(wire);
-            }
-        }
-        for host in &mut self.hosts {
-            let entry = self.entry[usize::from(host.route)];
-            let wire = self.links.get(usize::from(entry)).and_then(|link| link.wire.as_ref());
-            if host.queues && wire.is_some_and(|wire| wire.device.is_some()) {
-                host.device = entry;
-            }
-        }
-        let mut sources = vec![Source::Nowhere; self.links.len()];
-        let mut sinks = vec![Vec::new(); self.links.len()];
-        for (route, &entry) in self.entry.iter().enumerate() {
-            let (mut from, mut link) = (Source::Many, entry);
-            while link != END {
-                let at = usize::from(link);
-                sources[at] = sources[at].and(from);
-                from = Source::Link(link);
-                link = self.links[at].next[route];
-                sinks[at].push(link);
-            }
-        }
-        for (i, sinks) in sinks.iter().enumerate() {
-            let link = &self.links[i];
-            // What comes out at a tick may meet other packets there, in an order that only events have.
-            let delays_only =
-                link.egress.is_none() && link.air.is_none() && !link.delay.is_zero() && link.tick.is_zero();
-            let ahead = |&sink: &u16| {
-                let to = self.links.get(usize::from(sink));
-                to.is_some_and(|to| to.wire.is_some()) && sources[usize::from(sink)] == Source::Link(i as u16)
-            };
-            if delays_only && !sinks.is_empty() && sinks.iter().all(ahead) {
-                self.links[i].feeds = true;
-                for &sink in sinks {
-                    if let Some(wire) = &mut self.links[usize::from(sink)].wire {
-                        wire.fed_by = Some(i as u16);
-                    }
-                }
-            }
-        }
+        self.fabric.link_parts.push(LinkPart::Paces);
+        self.paces_slot = self.fabric.calendar.add_link_slot();
     }
 }

@@ -2,67 +2,47 @@
 
 use super::{Added, Component, Destination, Flow, FlowSpec, Host, Owner, SimError, Simulator};
 use crate::calendar::Slot;
+use crate::identity::Identity;
 use crate::link::END;
-use crate::network::{LinkId, NetworkError, RouteId, RoutePair};
+use crate::network::{LinkId, RoutePair};
 use crate::probe::{Probe, ProbeSpec};
 use sojourn_tcp::{Device, Endpoint, Metrics};
-use sojourn_units::Stream;
+use sojourn_units::Duration;
+use sojourn_wifi::Tid;
 
 impl Simulator {
     pub(super) fn add_slot(&mut self, component: Component) -> Slot {
         self.components.push(component);
-        self.calendar.add_timer_slot()
+        self.fabric.calendar.add_timer_slot()
     }
 
-    /// The two routes of what is called `name`.
+    /// The two routes of what is called `name`, and who owns them.
     pub(super) fn add_routes(
         &mut self,
         name: &str,
         (forth, to_receiver): (&[LinkId], Owner),
         (back, to_opener): (&[LinkId], Owner),
     ) -> Result<RoutePair, SimError> {
-        let pair = RoutePair {
-            forth: self.add_route(forth, to_receiver, &format!("{name} forth"))?,
-            back: self.add_route(back, to_opener, &format!("{name} back"))?,
-        };
-        self.identities.extend([self.identity, self.identity.reversed()]);
+        let pair = self.fabric.add_routes(name, forth, back)?;
+        self.owners.extend([to_receiver, to_opener]);
         Ok(pair)
     }
 
-    /// A new route. Links without rate and delay are left out: they would only be passed through.
-    fn add_route(&mut self, route: &[LinkId], owner: Owner, name: &str) -> Result<RouteId, SimError> {
-        let index = self.entry.len();
-        if index >= usize::from(END) {
-            return Err(NetworkError::TooMany {
-                what: "routes",
-                count: index + 1,
-                limit: usize::from(END),
-            }
-            .into());
-        }
-        let mut ids: Vec<u16> = Vec::new();
-        for l in route {
-            let link = &self.links[usize::from(l.0)];
-            if link.egress.is_some() || link.air.is_some() || !link.delay.is_zero() {
-                ids.push(l.0);
-            }
-        }
-        for link in &mut self.links {
-            link.next.push(END);
-            if let Some(e) = &mut link.egress {
-                e.meter.add_route();
-            }
-        }
-        for pair in ids.windows(2) {
-            self.links[usize::from(pair[0])].next[index] = pair[1];
-        }
-        self.entry.push(ids.first().copied().unwrap_or(END));
-        self.owners.push(owner);
-        self.tids.push(self.tid);
-        // The kernel hashes addresses and ports with a key drawn at start; so does a run, once for all its egresses.
-        self.hashes
-            .push(Stream::named(self.seed, &format!("hash {name}")).u32());
-        Ok(RouteId(index as u16))
+    /// What is added from now on has packets with this identity from its opener, and the reverse of it from the other
+    /// end. Disciplines look at it that have [`Descriptor::reads_identity`](sojourn_qdisc::Descriptor). Cells look at
+    /// its code point: the first one says how that is mapped.
+    pub fn set_identity(&mut self, identity: Identity) {
+        let variant = self.fabric.radios.first().map(|radio| radio.spec.access_point.variant);
+        self.fabric.tid = Tid::of_dscp(identity.dscp, variant.unwrap_or_default());
+        self.fabric.identity = identity;
+    }
+
+    /// How long a packet of `size` bytes takes along `route` if nothing else is there, of what is added next:
+    /// propagation, serialisation where the link is a wire, and a cell without others. A token bucket that is full holds
+    /// nothing back.
+    #[must_use]
+    pub fn empty_delay(&self, route: &[LinkId], size: u16) -> Duration {
+        self.fabric.empty_delay(route, size)
     }
 
     /// A destination, of which nothing is known yet.
@@ -110,7 +90,7 @@ impl Simulator {
             });
         }
         let slot = self.add_slot(Component::Application(index));
-        self.calendar.set(slot, spec.start);
+        self.fabric.calendar.set(slot, spec.start);
         self.flows.push(Flow {
             made: 0,
             writes: spec.application.writes.map(|_| Box::default()),
@@ -135,15 +115,7 @@ impl Simulator {
     /// # Errors
     /// [`SimError`] if there are more routes than can be numbered.
     pub fn add_probe(&mut self, spec: ProbeSpec) -> Result<Added, SimError> {
-        let index = self.probes.len() as u32;
-        let [at_server, at_client] = [true, false].map(|at_server| Owner::Probe(index, at_server));
-        let routes = self.add_routes(&spec.name, (&spec.route, at_server), (&spec.back, at_client))?;
-        let slot = self.add_slot(Component::Probe(index));
-        self.calendar.set(slot, spec.start);
-        let gaps = Stream::named(self.seed, &format!("gaps {}", spec.name));
-        self.probes
-            .push(Probe::new(spec, slot, routes.both().map(|route| route.0), gaps));
-        let index = index as usize;
-        Ok(Added { index, routes })
+        let (name, route, back) = (spec.name.clone(), spec.route.clone(), spec.back.clone());
+        self.add_source(&name, &route, &back, Box::new(Probe::new(spec, self.fabric.seed)))
     }
 }

@@ -116,7 +116,7 @@ impl Simulator {
     /// If the link is of another network, which has more of them.
     #[must_use]
     pub fn egress_stats(&self, link: LinkId) -> Option<EgressStats<'_>> {
-        let egress = self.links[usize::from(link.0)].egress.as_ref();
+        let egress = self.fabric.links[usize::from(link.0)].egress.as_ref();
         egress.filter(|e| e.reported).map(|e| EgressStats { meter: &e.meter })
     }
 }

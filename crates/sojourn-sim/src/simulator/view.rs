@@ -8,32 +8,32 @@ use sojourn_units::{Bytes, Rate};
 impl Simulator {
     /// Keeps from now on which packets stand at the egress of `link`.
     pub(crate) fn keep_standing(&mut self, link: LinkId) {
-        if let Some(egress) = &mut self.links[usize::from(link.0)].egress {
+        if let Some(egress) = &mut self.fabric.links[usize::from(link.0)].egress {
             egress.meter.standing.get_or_insert_default();
         }
     }
 
     /// Keeps from now on which packets are in the first cell.
     pub(crate) fn keep_standing_in_air(&mut self) {
-        if let Some(radio) = self.radios.first_mut() {
+        if let Some(radio) = self.fabric.radios.first_mut() {
             radio.standing.get_or_insert_default();
         }
     }
 
     /// What stands at the egress of `link`, if that is kept.
     pub(crate) fn standing(&self, link: LinkId) -> Option<&Standing> {
-        let egress = self.links[usize::from(link.0)].egress.as_ref()?;
+        let egress = self.fabric.links[usize::from(link.0)].egress.as_ref()?;
         egress.meter.standing.as_deref()
     }
 
     /// What is in the first cell from the stations, and to them, if that is kept.
     pub(crate) fn standing_in_air(&self) -> Option<&[Standing; 2]> {
-        self.radios.first()?.standing.as_deref()
+        self.fabric.radios.first()?.standing.as_deref()
     }
 
     /// The state of the discipline at the egress of `link`, by the names of `tc -s`.
     pub(crate) fn discipline_state(&self, link: LinkId) -> Vec<(&'static str, f64)> {
-        let egress = self.links[usize::from(link.0)].egress.as_ref();
+        let egress = self.fabric.links[usize::from(link.0)].egress.as_ref();
         egress.map_or_else(Vec::new, |egress| egress.pacing.extra_stats())
     }
 
@@ -49,12 +49,12 @@ impl Simulator {
     /// # Panics
     /// If the link is of another network, which has more of them.
     pub fn set_rate(&mut self, link: LinkId, rate: Rate, burst: Bytes) -> Result<(), SimError> {
-        let egress = self.links[usize::from(link.0)].egress.as_mut();
+        let egress = self.fabric.links[usize::from(link.0)].egress.as_mut();
         if let Some(egress) = egress.filter(|egress| egress.reported) {
             egress.pacing.set_rate(rate, burst)?;
             if self.settled && !self.frozen {
                 // The wake-up of the packet that waits was that of the old rate.
-                self.serve(link.0);
+                self.fabric.serve(link.0);
                 self.deliver_arrived();
                 self.tell_senders();
             }

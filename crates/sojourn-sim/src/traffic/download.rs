@@ -15,9 +15,9 @@
 
 use crate::draws::Gaps;
 use crate::ends;
-use crate::network::LinkId;
-use crate::simulator::Destination;
-use sojourn_tcp::{ConnectionState, Endpoint, Metrics, Segment, TcpParams};
+use crate::network::Destination;
+use crate::source::{Context, Packet, Source};
+use sojourn_tcp::{ConnectionState, Endpoint, Metrics, ParamError, Segment, TcpParams};
 use sojourn_units::{Duration, Stream, Time};
 use std::collections::{BTreeMap, VecDeque};
 
@@ -29,12 +29,6 @@ const NUMBER_BITS: u32 = 24;
 /// A download.
 #[derive(Clone, Debug)]
 pub struct DownloadSpec {
-    /// Unique name.
-    pub name: String,
-    /// Sender to receiver.
-    pub route: Vec<LinkId>,
-    /// Receiver to sender.
-    pub back: Vec<LinkId>,
     /// Of both ends of every connection.
     pub tcp: TcpParams,
     /// When the first file starts.
@@ -124,11 +118,10 @@ impl Connection {
     }
 }
 
-/// A download under way. It reads no clock and knows no network: what it wants to send is taken with
-/// [`Downloader::poll`].
+/// A download under way. It reads no clock and knows no network: what it wants to send is taken with `poll`.
 #[derive(Debug)]
-pub(crate) struct Downloader {
-    pub(crate) spec: DownloadSpec,
+pub struct Downloader {
+    spec: DownloadSpec,
     gaps: Gaps,
     /// Which queue the packets of a connection fall into is drawn for each, as ports are.
     ports: Stream,
@@ -144,10 +137,16 @@ pub(crate) struct Downloader {
 }
 
 impl Downloader {
-    pub(crate) fn new(spec: DownloadSpec, gaps: Gaps, ports: Stream) -> Self {
-        Self {
-            gaps,
-            ports,
+    /// A download called `name` that has not begun. Its idle times and the hashes of its connections are drawn by
+    /// `seed` and its name.
+    ///
+    /// # Errors
+    /// [`ParamError`] for unusable TCP parameters.
+    pub fn new(spec: DownloadSpec, name: &str, seed: u64) -> Result<Self, ParamError> {
+        Endpoint::client(&spec.tcp)?;
+        Ok(Self {
+            gaps: Gaps::new(seed, name, spec.gap),
+            ports: Stream::named(seed, &format!("ports {name}")),
             next: Some(spec.start),
             connections: BTreeMap::new(),
             last_number: 0,
@@ -155,23 +154,23 @@ impl Downloader {
             files: Vec::new(),
             past: Totals::default(),
             spec,
-        }
+        })
     }
 
     /// The next segment to send now.
-    pub(crate) fn poll(&mut self) -> Option<Outgoing> {
+    fn poll(&mut self) -> Option<Outgoing> {
         self.outbox.pop_front()
     }
 
     /// When [`Downloader::on_timeout`] wants to be called.
-    pub(crate) fn timeout(&self) -> Option<Time> {
+    fn timeout(&self) -> Option<Time> {
         let connections = self.connections.values().filter_map(Connection::timeout);
         connections.chain(self.next).min()
     }
 
     /// Time has passed. Harmless if called too early. `known` is what is known of the destination, if that is
     /// remembered.
-    pub(crate) fn on_timeout(&mut self, now: Time, known: Option<&Metrics>) {
+    fn on_timeout(&mut self, now: Time, known: Option<&Metrics>) {
         let due: Vec<u32> = self
             .connections
             .iter()
@@ -192,7 +191,7 @@ impl Downloader {
 
     /// A segment of connection `number` has arrived at one of its ends, which may want to answer: see
     /// [`Downloader::poll_end`].
-    pub(crate) fn on_segment(
+    fn on_segment(
         &mut self,
         at_receiver: bool,
         number: u32,
@@ -232,7 +231,7 @@ impl Downloader {
 
     /// The next segment that one end of connection `number` wants to send now.
     #[inline]
-    pub(crate) fn poll_end(&mut self, of_receiver: bool, number: u32, now: Time) -> Option<Outgoing> {
+    fn poll_end(&mut self, of_receiver: bool, number: u32, now: Time) -> Option<Outgoing> {
         let connection = self.connections.get_mut(&number)?;
         let end = if of_receiver {
             &mut connection.receiver
@@ -250,7 +249,7 @@ impl Downloader {
 
     /// Connection `number` has taken and sent what there was: it is forgotten if it is over. Answers when
     /// [`Downloader::on_timeout`] wants to be called for it or for the next file; nothing has changed for the others.
-    pub(crate) fn settle(&mut self, number: u32, now: Time) -> Option<Time> {
+    fn settle(&mut self, number: u32, now: Time) -> Option<Time> {
         let timeout = self.connections.get(&number).and_then(|connection| {
             let over = connection.is_over(now);
             (!over).then(|| connection.timeout())
@@ -338,7 +337,7 @@ impl Downloader {
     }
 
     /// The hashes of a connection: of its packets to the receiver, and to the sender.
-    pub(crate) fn hashes(&self, number: u32) -> Option<[u32; 2]> {
+    fn hashes(&self, number: u32) -> Option<[u32; 2]> {
         self.connections.get(&number).map(|c| c.hashes)
     }
 
@@ -349,5 +348,41 @@ impl Downloader {
             connection.add_to(&mut totals);
         }
         totals
+    }
+
+    #[inline]
+    fn send(&self, out: &Outgoing, context: &mut Context<'_>) {
+        let number = out.number;
+        context.send_segment(out.to_receiver, (number, out.hash), &out.segment, || {
+            self.hashes(number)
+        });
+    }
+}
+
+impl Source for Downloader {
+    fn start(&self) -> Time {
+        self.spec.start
+    }
+
+    fn on_wake(&mut self, context: &mut Context<'_>) {
+        let now = context.now();
+        let known = self.spec.destination.map(|to| &*context.metrics(to));
+        self.on_timeout(now, known);
+        while let Some(out) = self.poll() {
+            self.send(&out, context);
+        }
+        context.wake_by(self.timeout());
+    }
+
+    fn on_packet(&mut self, packet: &Packet, forth: bool, context: &mut Context<'_>) {
+        let (now, number) = (context.now(), packet.connection());
+        let segment = context.take_segment(packet);
+        let known = self.spec.destination.map(|to| context.metrics(to));
+        self.on_segment(forth, number, &segment, now, known);
+        while let Some(out) = self.poll_end(forth, number, now) {
+            self.send(&out, context);
+        }
+        let at = self.settle(number, now);
+        context.wake_by(at);
     }
 }

@@ -1,19 +1,12 @@
 //! A UDP flow: datagrams at a constant bit rate, whatever becomes of them.
 
-use crate::calendar::Slot;
-use crate::network::LinkId;
-use sojourn_scenario::{Application, UDP_PAYLOAD};
+use crate::source::{Context, Packet, Source};
+use sojourn_scenario::{Application, UDP_FRAME, UDP_PAYLOAD};
 use sojourn_units::Time;
 
 /// A UDP flow from one node to another: full datagrams, evenly spaced.
 #[derive(Clone, Debug)]
 pub struct FloodSpec {
-    /// Unique name.
-    pub name: String,
-    /// Sender to receiver.
-    pub route: Vec<LinkId>,
-    /// And back; no packet takes it.
-    pub back: Vec<LinkId>,
     /// What its application does, which has a rate.
     pub application: Application,
     /// When the first datagram leaves.
@@ -22,14 +15,13 @@ pub struct FloodSpec {
 
 /// A UDP flow under way. When a datagram is sent follows from its number.
 #[derive(Debug)]
-pub(crate) struct Flood {
-    pub(crate) spec: FloodSpec,
-    pub(crate) slot: Slot,
-    pub(crate) route: u16,
-    stopped: bool,
+pub struct Flood {
+    spec: FloodSpec,
     counts: FloodCounts,
     /// Those when the measured window began.
     before: FloodCounts,
+    /// Payload that had arrived at the end of each bin.
+    pub(crate) series: Vec<u64>,
 }
 
 /// Datagrams since the beginning of the flow.
@@ -49,47 +41,37 @@ impl FloodCounts {
 }
 
 impl Flood {
-    pub(crate) fn new(spec: FloodSpec, slot: Slot, route: u16) -> Self {
+    /// A UDP flow that has not begun.
+    #[must_use]
+    pub fn new(spec: FloodSpec) -> Self {
         Self {
             spec,
-            slot,
-            route,
-            stopped: false,
             counts: FloodCounts::default(),
             before: FloodCounts::default(),
+            series: Vec::new(),
         }
     }
 
-    /// When the next datagram leaves: no rounding adds up. `None` once the flow has stopped.
-    pub(crate) fn due(&self) -> Option<Time> {
+    /// When the next datagram leaves: no rounding adds up. `None` once the application has stopped.
+    fn due(&self) -> Option<Time> {
         let after = self.spec.application.datagram_due(self.counts.sent)?;
-        (!self.stopped).then(|| self.spec.start + after)
+        Some(self.spec.start + after)
     }
 
     /// The next datagram leaves: its number, of which a packet carries the lower 32 bits.
-    pub(crate) fn on_due(&mut self) -> u32 {
+    fn on_due(&mut self) -> u32 {
         self.counts.sent += 1;
         (self.counts.sent - 1) as u32
     }
 
     /// The datagram with this number has arrived.
-    pub(crate) fn on_arrival(&mut self, number: u32) {
+    fn on_arrival(&mut self, number: u32) {
         self.counts.received += 1;
         // Ahead of what was expected by less than half of all numbers, or late.
         let ahead = number.wrapping_sub(self.counts.expected as u32);
         if ahead <= u32::MAX / 2 {
             self.counts.expected += u64::from(ahead) + 1;
         }
-    }
-
-    /// The measured window begins.
-    pub(crate) fn begin(&mut self) {
-        self.before = self.counts;
-    }
-
-    /// No more datagrams are sent.
-    pub(crate) fn stop(&mut self) {
-        self.stopped = true;
     }
 
     /// Datagrams of the measured window so far.
@@ -107,24 +89,44 @@ impl Flood {
     }
 }
 
+impl Source for Flood {
+    fn start(&self) -> Time {
+        self.spec.start
+    }
+
+    fn on_wake(&mut self, context: &mut Context<'_>) {
+        let number = self.on_due();
+        context.wake(self.due());
+        context.send(true, number, UDP_FRAME);
+    }
+
+    fn on_packet(&mut self, packet: &Packet, _: bool, _: &mut Context<'_>) {
+        self.on_arrival(packet.number());
+    }
+
+    fn begin_window(&mut self) {
+        self.before = self.counts;
+    }
+
+    fn on_sample(&mut self) {
+        self.series.push(self.delivered());
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::calendar::Calendar;
     use sojourn_units::Rate;
 
     fn flood(rate: Rate) -> Flood {
         let spec = FloodSpec {
-            name: "udp".into(),
-            route: Vec::new(),
-            back: Vec::new(),
             application: Application {
                 rate: Some(rate),
                 ..Application::default()
             },
             start: Time::from_millis(5),
         };
-        Flood::new(spec, Calendar::default().add_timer_slot(), 0)
+        Flood::new(spec)
     }
 
     /// 1472 bytes at 7 kbit/s: 11,776 bits take 1.682285714 s, and three of them 5.046857142 s.
@@ -170,7 +172,7 @@ mod tests {
             received: (1 << 32) - 1,
             expected: (1 << 32) - 1,
         };
-        f.begin();
+        f.begin_window();
         for number in [u32::MAX, 0, 2] {
             f.on_arrival(number);
         }

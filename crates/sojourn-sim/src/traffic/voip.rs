@@ -1,19 +1,12 @@
 //! One direction of a voice call: a packet every frame, whatever happens to them.
 
-use crate::calendar::Slot;
-use crate::network::LinkId;
+use crate::source::{Context, Packet, Source};
 use crate::traffic::voice_trace::{VoiceBin, VoiceTrace};
 use sojourn_units::{Duration, Time};
 
 /// A voice stream from one node to another.
 #[derive(Clone, Debug)]
 pub struct VoipSpec {
-    /// Unique name.
-    pub name: String,
-    /// To the listener.
-    pub route: Vec<LinkId>,
-    /// And back; no packet takes it.
-    pub back: Vec<LinkId>,
     /// Time between packets.
     pub frame: Duration,
     /// Bytes on the wire of each.
@@ -26,10 +19,8 @@ pub struct VoipSpec {
 
 /// A voice stream under way. When a packet was sent follows from its number.
 #[derive(Debug)]
-pub(crate) struct Voip {
-    pub(crate) spec: VoipSpec,
-    pub(crate) slot: Slot,
-    pub(crate) route: u16,
+pub struct Voip {
+    spec: VoipSpec,
     /// Delay on the empty path: propagation, and serialisation on wires.
     pub(crate) base_delay: Duration,
     /// Packets sent.
@@ -42,13 +33,14 @@ pub(crate) struct Voip {
 }
 
 impl Voip {
-    pub(crate) fn new(spec: VoipSpec, slot: Slot, route: u16, base_delay: Duration) -> Self {
+    /// A voice stream that has not begun, on a path that takes `base_delay` if it is empty:
+    /// [`Simulator::empty_delay`](crate::Simulator::empty_delay).
+    #[must_use]
+    pub fn new(spec: VoipSpec, base_delay: Duration) -> Self {
         let before = spec.measured_from.since(spec.start).as_nanos();
         let first = before.div_ceil(spec.frame.as_nanos()) as u32;
         Self {
             spec,
-            slot,
-            route,
             base_delay,
             sent: 0,
             first,
@@ -63,12 +55,12 @@ impl Voip {
     }
 
     /// When the next packet leaves; `None` once the stream has stopped.
-    pub(crate) fn due(&self) -> Option<Time> {
+    fn due(&self) -> Option<Time> {
         (!self.stopped).then(|| self.sent_at(self.sent))
     }
 
     /// The stream's time has come: the number of the packet to send.
-    pub(crate) fn on_due(&mut self) -> u32 {
+    fn on_due(&mut self) -> u32 {
         let number = self.sent;
         self.sent += 1;
         if number >= self.first {
@@ -78,20 +70,10 @@ impl Voip {
     }
 
     /// Packet `number` has arrived.
-    pub(crate) fn on_arrival(&mut self, number: u32, now: Time) {
+    fn on_arrival(&mut self, number: u32, now: Time) {
         if let Some(place) = number.checked_sub(self.first) {
             self.trace.arrive(place as usize, now.since(self.sent_at(number)));
         }
-    }
-
-    /// No more packets are sent.
-    pub(crate) fn stop(&mut self) {
-        self.stopped = true;
-    }
-
-    /// Whether a measured packet may still be under way.
-    pub(crate) fn awaits(&self) -> bool {
-        self.trace.lost() > 0
     }
 
     /// The first `count` bins of width `width` from the beginning of the measurement, by time of sending.
@@ -101,22 +83,45 @@ impl Voip {
     }
 }
 
+impl Source for Voip {
+    fn start(&self) -> Time {
+        self.spec.start
+    }
+
+    fn on_wake(&mut self, context: &mut Context<'_>) {
+        if !self.stopped {
+            let number = self.on_due();
+            context.wake(self.due());
+            context.send(true, number, self.spec.size);
+        }
+    }
+
+    fn on_packet(&mut self, packet: &Packet, _: bool, context: &mut Context<'_>) {
+        self.on_arrival(packet.number(), context.now());
+    }
+
+    fn end_window(&mut self) -> bool {
+        self.stopped = true;
+        true
+    }
+
+    fn awaits(&self) -> bool {
+        self.trace.lost() > 0
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::calendar::Calendar;
 
     fn stream(start_ms: u64, from_ms: u64) -> Voip {
         let spec = VoipSpec {
-            name: "voip".into(),
-            route: Vec::new(),
-            back: Vec::new(),
             frame: Duration::from_millis(20),
             size: 214,
             start: Time::from_millis(start_ms),
             measured_from: Time::from_millis(from_ms),
         };
-        Voip::new(spec, Calendar::default().add_timer_slot(), 0, Duration::ZERO)
+        Voip::new(spec, Duration::ZERO)
     }
 
     /// Sends packets 0 to n - 1 and lets those arrive that have a delay, in ms, in the order of arrival.

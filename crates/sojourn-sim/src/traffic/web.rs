@@ -16,9 +16,9 @@
 //! no one is left to whom that would matter.
 
 use super::connection::Connection;
-use crate::network::LinkId;
+use crate::source::{Context, Packet, Source};
 use sojourn_scenario::LookUps;
-use sojourn_tcp::{Segment, TcpParams};
+use sojourn_tcp::{Endpoint, ParamError, Segment, TcpParams};
 use sojourn_units::{Duration, Stream, Time};
 use std::collections::{BTreeMap, VecDeque};
 
@@ -38,12 +38,6 @@ mod tests;
 /// A web client.
 #[derive(Clone, Debug)]
 pub struct WebSpec {
-    /// Unique name.
-    pub name: String,
-    /// To the server (and the resolver).
-    pub route: Vec<LinkId>,
-    /// And back.
-    pub back: Vec<LinkId>,
     /// Of both ends of every connection.
     pub tcp: TcpParams,
     /// When the first fetch begins.
@@ -133,11 +127,10 @@ struct Page {
     complete: usize,
 }
 
-/// A web client under way. It reads no clock and knows no network: what it wants to send is taken with
-/// [`WebClient::poll`].
+/// A web client under way. It reads no clock and knows no network: what it wants to send is taken with `poll`.
 #[derive(Debug)]
-pub(crate) struct WebClient {
-    pub(crate) spec: WebSpec,
+pub struct WebClient {
+    spec: WebSpec,
     /// Objects of the workers, by worker.
     objects: Vec<u64>,
     phases: Vec<Phase>,
@@ -154,8 +147,13 @@ pub(crate) struct WebClient {
 }
 
 impl WebClient {
-    pub(crate) fn new(spec: WebSpec, ports: Stream) -> Self {
-        Self {
+    /// A web client that has not begun. The hashes of its connections and look-ups are drawn from `ports`.
+    ///
+    /// # Errors
+    /// [`ParamError`] for unusable TCP parameters.
+    pub fn new(spec: WebSpec, ports: Stream) -> Result<Self, ParamError> {
+        Endpoint::client(&spec.tcp)?;
+        Ok(Self {
             objects: vec![0; spec.workers],
             phases: vec![Phase::Unused; spec.workers],
             page: None,
@@ -167,7 +165,7 @@ impl WebClient {
             outbox: VecDeque::new(),
             fetches: Vec::new(),
             spec,
-        }
+        })
     }
 
     /// The next packet to send now.
@@ -417,9 +415,52 @@ impl WebClient {
         self.connections.get(&number).map(|c| c.hashes)
     }
 
+    /// Sends what there is to send, and sets the wake-up.
+    fn flush(&mut self, context: &mut Context<'_>) {
+        while let Some(WebPacket {
+            to_server,
+            hash,
+            content,
+        }) = self.poll()
+        {
+            match content {
+                Content::Segment(number, segment) => {
+                    context.send_segment(to_server, (number, hash), &segment, || self.hashes(number));
+                }
+                Content::Dns(number) => {
+                    let size = if to_server { DNS_QUERY } else { DNS_ANSWER };
+                    let hashes = || to_server.then(|| [hash, answer_hash(hash)]);
+                    context.send_look_up(to_server, (number, hash), size, hashes);
+                }
+            }
+        }
+        context.wake_by(self.timeout());
+    }
+
     /// Connections in use or being closed.
     #[cfg(test)]
     fn open_connections(&self) -> usize {
         self.connections.len()
+    }
+}
+
+impl Source for WebClient {
+    fn start(&self) -> Time {
+        self.spec.start
+    }
+
+    fn on_wake(&mut self, context: &mut Context<'_>) {
+        self.on_timeout(context.now());
+        self.flush(context);
+    }
+
+    fn on_packet(&mut self, packet: &Packet, forth: bool, context: &mut Context<'_>) {
+        if packet.is_tcp() {
+            let segment = context.take_segment(packet);
+            self.on_segment(forth, packet.connection(), &segment, context.now());
+        } else {
+            self.on_dns(forth, packet.number(), packet.hash, context.now());
+        }
+        self.flush(context);
     }
 }

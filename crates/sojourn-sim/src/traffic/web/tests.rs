@@ -5,9 +5,6 @@ const HALF: Duration = Duration::from_millis(25);
 
 fn spec(objects: &[u64], workers: usize) -> WebSpec {
     WebSpec {
-        name: "web".into(),
-        route: Vec::new(),
-        back: Vec::new(),
         tcp: TcpParams {
             receive_window: Bytes::new(3 << 20),
             ..TcpParams::default()
@@ -39,7 +36,7 @@ struct Path {
 impl Path {
     fn run(spec: WebSpec, until: Time, again: impl Fn(u64, &WebPacket) -> Option<Duration>) -> Self {
         let mut path = Self {
-            client: WebClient::new(spec, Stream::new(1)),
+            client: WebClient::new(spec, Stream::new(1)).expect("usable parameters"),
             now: Time::ZERO,
             under_way: BTreeMap::new(),
             sent: 0,
@@ -206,7 +203,7 @@ fn connections_are_closed_on_both_sides_and_forgotten() {
 /// The server has gone silent: Linux keeps such a socket for `tcp_fin_timeout`, 60 s.
 #[test]
 fn a_connection_whose_peer_is_gone_is_forgotten_after_60_s() {
-    let mut client = WebClient::new(spec(&[10], 1), Stream::new(1));
+    let mut client = WebClient::new(spec(&[10], 1), Stream::new(1)).expect("usable parameters");
     let mut connection = Connection::open(&client.spec.tcp, [1, 2], Time::ZERO);
     connection.close(Time::from_secs(1));
     client.connections.insert(7, connection);

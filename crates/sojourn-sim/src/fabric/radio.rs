@@ -1,6 +1,6 @@
 //! Cells on the network: links through the air.
 
-use super::Simulator;
+use super::Fabric;
 use crate::calendar::Slot;
 use crate::histogram::Histogram;
 use crate::identity::Identity;
@@ -110,7 +110,7 @@ pub(crate) struct Radio {
     /// What was measured of each station's ways: from it, and to it.
     pub(crate) meters: Vec<[AirMeter; 2]>,
     /// What has come out and is not yet on its next link.
-    arrived: Vec<(u16, Packet)>,
+    pub(crate) arrived: Vec<(u16, Packet)>,
     /// The packets that are in the cell on their way from the stations, and to them, if somebody watches.
     pub(crate) standing: Option<Box<[Standing; 2]>>,
 }
@@ -239,28 +239,11 @@ impl CellSink<Framed> for Out<'_> {
     }
 }
 
-impl Simulator {
-    /// What is added from now on has packets with this identity from its opener, and the reverse of it from the other
-    /// end. Disciplines look at it that have [`Descriptor::reads_identity`](sojourn_qdisc::Descriptor). Cells look at
-    /// its code point: the first one says how that is mapped.
-    pub fn set_identity(&mut self, identity: Identity) {
-        let variant = self.radios.first().map(|radio| radio.spec.access_point.variant);
-        self.tid = Tid::of_dscp(identity.dscp, variant.unwrap_or_default());
-        self.identity = identity;
-    }
-
+impl Fabric {
     /// Hands a packet to the cell that `link` leads through.
     #[inline(never)]
     pub(super) fn enter_cell(&mut self, link: u16, packet: Packet, hop: Hop) {
-        if let Some(watch) = &mut self.watch {
-            watch.pass(
-                (Passing::Offered, link),
-                packet,
-                &self.segments,
-                &mut self.calendar,
-                self.now,
-            );
-        }
+        self.watched(Passing::Offered, link, packet);
         let mut identity = self.identities[usize::from(packet.route)];
         let tid = if packet.is_washed() {
             identity.dscp = 0;
@@ -281,19 +264,12 @@ impl Simulator {
         self.wake_cell(hop.cell.0);
     }
 
-    /// A cell's time has come.
-    #[inline(never)]
-    pub(super) fn cell_due(&mut self, cell: u16) {
+    /// What is to come out of a cell now is in its `arrived`.
+    pub(crate) fn advance_cell(&mut self, cell: u16) {
         let radio = &mut self.radios[usize::from(cell)];
         let (own, mut out) = radio.with_sink(&mut self.segments, &mut self.released);
         own.advance(self.now, &mut out);
         self.wake_cell(cell);
-        // What hosts send in answer may enter the same cell; nothing leaves it before it is due again.
-        let mut arrived = std::mem::take(&mut self.radios[usize::from(cell)].arrived);
-        for (link, packet) in arrived.drain(..) {
-            self.leave_cell(link, packet);
-        }
-        self.radios[usize::from(cell)].arrived = arrived;
     }
 
     #[inline]
@@ -309,28 +285,21 @@ impl Simulator {
         }
     }
 
+    /// A packet goes on from the cell that `link` leads through. It is answered if that was its last link.
     #[inline]
-    fn leave_cell(&mut self, link: u16, packet: Packet) {
+    pub(crate) fn leave_cell(&mut self, link: u16, packet: Packet) -> Option<Packet> {
         let l = &self.links[usize::from(link)];
         if !l.delay.is_zero() {
             self.enter_line(link, packet, self.now + l.delay);
-            return;
+            return None;
         }
         let next = l.next[usize::from(packet.route)];
-        if let Some(watch) = &mut self.watch {
-            watch.pass(
-                (Passing::Arrived, link),
-                packet,
-                &self.segments,
-                &mut self.calendar,
-                self.now,
-            );
-        }
+        self.watched(Passing::Arrived, link, packet);
         if next == END {
-            self.deliver(&packet);
-        } else {
-            self.forward(next, packet);
+            return Some(packet);
         }
+        self.forward(next, packet);
+        None
     }
 
     /// How long a packet of `size` bytes takes through an idle cell: AIFS, since a station that was idle long enough

@@ -1,6 +1,6 @@
 //! The way of a packet through the links.
 
-use super::Simulator;
+use super::Fabric;
 use crate::link::{Air, END, Released, Sink};
 use crate::packet::Packet;
 use crate::spared::Spared;
@@ -8,11 +8,19 @@ use crate::tap::Passing;
 use sojourn_qdisc::{DropReason, Next};
 use sojourn_units::{Duration, Time};
 
-impl Simulator {
+impl Fabric {
     /// Puts a packet onto the first link of its route.
     #[inline]
-    pub(super) fn send(&mut self, packet: Packet) {
+    pub(crate) fn send(&mut self, packet: Packet) {
         self.forward(self.entry[usize::from(packet.route)], packet);
+    }
+
+    /// Something happens to a packet at a link: those who look at packets are told.
+    #[inline]
+    pub(super) fn watched(&mut self, passing: Passing, link: u16, packet: Packet) {
+        if let Some(watch) = &mut self.watch {
+            watch.pass((passing, link), packet, &self.segments, &mut self.calendar, self.now);
+        }
     }
 
     /// Puts a packet onto `link`, or into the hands of its host.
@@ -56,10 +64,7 @@ impl Simulator {
                     self.calendar.set(egress.slot, at);
                 }
             }
-            if let Some(watch) = &mut self.watch {
-                let place = (Passing::Departed, link);
-                watch.pass(place, packet, &self.segments, &mut self.calendar, self.now);
-            }
+            self.watched(Passing::Departed, link, packet);
             self.propagate(link, packet, sending);
             return;
         }
@@ -138,7 +143,7 @@ impl Simulator {
     }
 
     /// Lets everything out of an egress that may leave now, and sets its next wake-up.
-    pub(super) fn serve(&mut self, link: u16) {
+    pub(crate) fn serve(&mut self, link: u16) {
         let now = self.now;
         loop {
             let l = &mut self.links[usize::from(link)];
@@ -167,15 +172,7 @@ impl Simulator {
                     egress
                         .meter
                         .on_departure(&departure.packet, departure.sojourn, departure.marked, now);
-                    if let Some(watch) = &mut self.watch {
-                        watch.pass(
-                            (Passing::Departed, link),
-                            departure.packet,
-                            &self.segments,
-                            &mut self.calendar,
-                            now,
-                        );
-                    }
+                    self.watched(Passing::Departed, link, departure.packet);
                     self.propagate(link, departure.packet, sending);
                     if let Some(spared) = &mut self.spared[usize::from(link)] {
                         spared.on_leave();
@@ -205,15 +202,7 @@ impl Simulator {
         while let Some(packet) = self.spared[usize::from(link)].as_mut().and_then(Spared::next) {
             let egress = self.links[usize::from(link)].egress.as_ref();
             let sending = egress.map_or(Duration::ZERO, |e| e.pacing.sending(self.now));
-            if let Some(watch) = &mut self.watch {
-                watch.pass(
-                    (Passing::Departed, link),
-                    packet,
-                    &self.segments,
-                    &mut self.calendar,
-                    self.now,
-                );
-            }
+            self.watched(Passing::Departed, link, packet);
             self.propagate(link, packet, sending);
         }
     }
@@ -229,10 +218,7 @@ impl Simulator {
         }
         if delay.is_zero() {
             let next = l.next[usize::from(packet.route)];
-            if let Some(watch) = &mut self.watch {
-                let place = (Passing::Arrived, link);
-                watch.pass(place, packet, &self.segments, &mut self.calendar, self.now);
-            }
+            self.watched(Passing::Arrived, link, packet);
             self.forward(next, packet);
             return;
         }
@@ -286,29 +272,22 @@ impl Simulator {
         l.line.push_back((at, packet));
     }
 
-    pub(super) fn line_due(&mut self, link: u16) {
+    /// The first packet comes out of the delay of `link`. It is answered if that was its last link.
+    #[inline]
+    pub(crate) fn line_due(&mut self, link: u16) -> Option<Packet> {
         let l = &mut self.links[usize::from(link)];
-        let (Some((_, packet)), Some(slot)) = (l.line.pop_front(), l.slot) else {
-            return;
-        };
+        let slot = l.slot?;
+        let (_, packet) = l.line.pop_front()?;
         match l.line.front() {
             Some(&(at, _)) => self.calendar.set(slot, at),
             None => self.calendar.clear(slot),
         }
         let next = l.next[usize::from(packet.route)];
-        if let Some(watch) = &mut self.watch {
-            watch.pass(
-                (Passing::Arrived, link),
-                packet,
-                &self.segments,
-                &mut self.calendar,
-                self.now,
-            );
-        }
+        self.watched(Passing::Arrived, link, packet);
         if next == END {
-            self.deliver(&packet);
-        } else {
-            self.forward(next, packet);
+            return Some(packet);
         }
+        self.forward(next, packet);
+        None
     }
 }
