@@ -68,7 +68,7 @@ impl Host {
             "accept" => Ok(self.accept(call, descriptor)),
             "setsockopt" => {
                 let (name, value) = (arg(2).and_then(Value::word), arg(3).and_then(Value::number));
-                self.set_option(fd, name.unwrap_or_default(), value, now)
+                Ok(self.set_option(fd, name.unwrap_or_default(), value, now))
             }
             "getsockopt" => self.getsockopt(call, descriptor),
             "fcntl" => {
@@ -89,9 +89,9 @@ impl Host {
         }
     }
 
-    fn set_option(&mut self, fd: i64, name: &str, value: Option<i64>, now: Time) -> Result<Answer, Missing> {
+    fn set_option(&mut self, fd: i64, name: &str, value: Option<i64>, now: Time) -> Answer {
         let Some(descriptor) = self.descriptors.get_mut(&fd) else {
-            return Ok(error("EBADF"));
+            return error("EBADF");
         };
         match name {
             "SO_SNDBUF" => descriptor.send_buffer = value,
@@ -99,13 +99,13 @@ impl Host {
             _ => {}
         }
         if !descriptor.options.set(name, value.unwrap_or(0)) {
-            return Ok(error("EINVAL"));
+            return error("EINVAL");
         }
         if let Kind::Connected(i) = descriptor.kind {
             self.connections[i].set_option(name, descriptor.options);
             self.pump(i, now);
         }
-        Ok(Answer::Done(0))
+        Answer::Done(0)
     }
 
     fn change(&mut self, fd: i64, how: impl FnOnce(&mut Descriptor)) {
