@@ -202,7 +202,7 @@ fn check_objects(value: &Value) -> Result<(), ScenarioError> {
         check_list("flusher.watch", flusher.get("watch"), FLOWS_MAX)?;
     }
     check_traffic(value)?;
-    LISTS.into_iter().try_for_each(|key| objects(key, value.get(key)))
+    LISTS.iter().try_for_each(|key| objects(key, value.get(key)))
 }
 
 /// Refuses more traffic than routes can be numbered for, before anything is made of it.
