@@ -3,42 +3,28 @@
 //! Source: RFC 791 section 3.1, RFC 8200 section 3, RFC 9293 section 3.1, RFC 768, RFC 792 and RFC 4443 section 4.1
 //! (echo).
 
-use crate::segment::{Ip, ip};
+use crate::segment::{Ip, ip, tcp_header};
 use crate::{LinkType, Skip};
 use etherparse::IpNumber;
+use sojourn_units::words;
 use std::fmt;
 use std::hash::{DefaultHasher, Hasher as _};
 use std::net::SocketAddr;
 
 /// Bytes of a datagram's or an echo's payload that are looked at.
 const PAYLOAD: usize = 16;
-const TCP_HEADER: usize = 20;
 const UDP_HEADER: usize = 8;
 const ECHO_HEADER: usize = 8;
 
-/// A protocol whose packets can be told apart.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Protocol {
-    /// TCP.
-    Tcp,
-    /// UDP.
-    Udp,
-    /// ICMP and ICMPv6, echo requests and replies only.
-    Icmp,
-}
-
-impl Protocol {
-    /// All of them.
-    pub const ALL: [Self; 3] = [Self::Tcp, Self::Udp, Self::Icmp];
-
-    /// `tcp`, `udp`, `icmp`.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Tcp => "tcp",
-            Self::Udp => "udp",
-            Self::Icmp => "icmp",
-        }
+words! {
+    /// A protocol whose packets can be told apart.
+    pub enum Protocol {
+        /// TCP.
+        Tcp = "tcp",
+        /// UDP.
+        Udp = "udp",
+        /// ICMP and ICMPv6, echo requests and replies only.
+        Icmp = "icmp",
     }
 }
 
@@ -150,14 +136,7 @@ fn half(bytes: &[u8], at: usize) -> u16 {
 }
 
 fn tcp(key: &mut DefaultHasher, bytes: &[u8], room: usize, short: Skip) -> Ends {
-    if room < TCP_HEADER {
-        return Err(Skip::TcpHeaderLength);
-    }
-    let fixed = bytes.first_chunk::<TCP_HEADER>().ok_or(short)?;
-    let length = usize::from(fixed[12] >> 4) * 4;
-    if !(TCP_HEADER..=room).contains(&length) {
-        return Err(Skip::TcpHeaderLength);
-    }
+    let (_, length) = tcp_header(bytes, room, short)?;
     let header = bytes.get(..length).ok_or(short)?;
     key.write(&header[..16]);
     key.write(&header[18..]);

@@ -123,9 +123,8 @@ impl<'r> Reader<'r> {
     /// # Errors
     /// [`TraceError::NoCapture`] if the stream begins with no header of these formats.
     pub fn new(source: impl Read + Send + 'r) -> Result<Self, TraceError> {
-        let head = Head::new(source).map_err(|_| TraceError::Io { records: 0 })?;
-        let legacy = !head.bytes.starts_with(&SECTION.to_le_bytes());
-        let inner = create_reader(BUFFER, head).map_err(|_| TraceError::NoCapture)?;
+        let (legacy, stream) = with_head(source).map_err(|_| TraceError::Io { records: 0 })?;
+        let inner = create_reader(BUFFER, stream).map_err(|_| TraceError::NoCapture)?;
         Ok(Self {
             inner,
             interfaces: Vec::new(),
@@ -210,17 +209,7 @@ impl<'r> Reader<'r> {
 
     /// The length that the block at hand says it has, with its header; too little of it has come for the whole.
     fn announced(&self) -> usize {
-        let data = self.inner.data();
-        let word = |at: usize, big: bool| {
-            let bytes = data.get(at..).and_then(<[u8]>::first_chunk::<4>);
-            bytes.map_or(0, |b| {
-                if big {
-                    u32::from_be_bytes(*b)
-                } else {
-                    u32::from_le_bytes(*b)
-                }
-            })
-        };
+        let word = |at: usize, big: bool| word(self.inner.data(), at, big).unwrap_or(0);
         if self.legacy {
             return (word(8, self.big_endian) as usize).saturating_add(LEGACY_HEADER);
         }
@@ -358,17 +347,20 @@ const fn is_old_packet(kind: u32, big_endian: bool) -> bool {
     }
 }
 
+/// The 32 bits at a place of a capture, in its byte order; `None` if they are not there.
+fn word(bytes: &[u8], at: usize, big_endian: bool) -> Option<u32> {
+    let word = *bytes.get(at..)?.first_chunk()?;
+    Some(if big_endian {
+        u32::from_be_bytes(word)
+    } else {
+        u32::from_le_bytes(word)
+    })
+}
+
 /// The packet of an obsolete packet block; `None` if it has no room for what it says it has. Its interface takes 16
 /// bits, and the other 16 count drops.
 fn old_packet(body: &[u8], big_endian: bool) -> Option<Packet> {
-    let word = |at: usize| {
-        let bytes = *body.get(at..)?.first_chunk::<4>()?;
-        Some(if big_endian {
-            u32::from_be_bytes(bytes)
-        } else {
-            u32::from_le_bytes(bytes)
-        })
-    };
+    let word = |at: usize| word(body, at, big_endian);
     let id = if big_endian { word(0)? >> 16 } else { word(0)? & 0xFFFF };
     let kept = word(12)? as usize;
     let held = body.len().checked_sub(PACKET_HEADER - 8)?;
@@ -421,50 +413,32 @@ fn nanoseconds(ticks: u64, interface: Interface) -> Option<u64> {
     u64::try_from(since + offset).ok()
 }
 
-/// A stream whose first bytes are all there at the first `read`: the format library wants the first header at once,
-/// and a pipe may give less.
-struct Head<R> {
-    bytes: Vec<u8>,
-    at: usize,
-    rest: R,
-}
-
-impl<R: Read> Head<R> {
-    fn new(mut rest: R) -> io::Result<Self> {
-        let mut head = Vec::new();
-        let upto = |n: u64, head: &mut Vec<u8>, rest: &mut R| {
-            let missing = n.saturating_sub(head.len() as u64);
-            rest.by_ref().take(missing).read_to_end(head).map(|_| ())
-        };
-        // The header of pcap, or more than the shortest section header of pcapng has before its options.
-        upto(24, &mut head, &mut rest)?;
-        if head.starts_with(&SECTION.to_le_bytes()) && head.len() == 24 {
-            let length = [head[4], head[5], head[6], head[7]];
-            let little = head[8..12] == [0x4D, 0x3C, 0x2B, 0x1A];
-            let length = if little {
-                u32::from_le_bytes(length)
-            } else {
-                u32::from_be_bytes(length)
-            };
-            upto(u64::from(length).min(BUFFER as u64 / 2), &mut head, &mut rest)?;
-        }
-        Ok(Self {
-            bytes: head,
-            at: 0,
-            rest,
-        })
+/// `stream` with its first bytes all there at the first `read`: the format library wants the first header at once, and
+/// a pipe may give less. Answers, too, whether they are those of pcap, and not of pcapng.
+fn with_head<R: Read>(mut stream: R) -> io::Result<(bool, impl Read)> {
+    let mut head = Vec::new();
+    let upto = |n: u64, head: &mut Vec<u8>, stream: &mut R| {
+        let missing = n.saturating_sub(head.len() as u64);
+        stream.by_ref().take(missing).read_to_end(head).map(|_| ())
+    };
+    // The header of pcap, or more than the shortest section header of pcapng has before its options.
+    upto(24, &mut head, &mut stream)?;
+    let legacy = !head.starts_with(&SECTION.to_le_bytes());
+    if !legacy && head.len() == 24 {
+        let little = head[8..12] == BYTE_ORDER.to_le_bytes();
+        let length = word(&head, 4, !little).unwrap_or(0);
+        upto(u64::from(length).min(BUFFER as u64 / 2), &mut head, &mut stream)?;
     }
+    Ok((legacy, io::Cursor::new(head).chain(Uninterrupted(stream))))
 }
 
-impl<R: Read> Read for Head<R> {
+/// A stream that reads on after a signal, because the format library does not.
+struct Uninterrupted<R>(R);
+
+impl<R: Read> Read for Uninterrupted<R> {
     fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
-        if self.at < self.bytes.len() {
-            let given = (&self.bytes[self.at..]).read(into)?;
-            self.at += given;
-            return Ok(given);
-        }
         loop {
-            match self.rest.read(into) {
+            match self.0.read(into) {
                 Err(e) if e.kind() == io::ErrorKind::Interrupted => {}
                 other => return other,
             }

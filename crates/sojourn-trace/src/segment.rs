@@ -146,20 +146,27 @@ fn v6(packet: &[u8], on_the_wire: usize, short: Skip, takes: Takes) -> Result<Ip
     Err(Skip::ExtensionHeaders)
 }
 
-/// `packet` is what was captured of the IP packet.
-fn tcp(ip: &Ip, packet: &[u8], short: Skip) -> Result<Segment, Skip> {
-    let room = ip.length - ip.payload;
+/// The fixed part of the TCP header that `bytes` begin with, and the length of the whole header. The IP packet has
+/// `room` for it.
+pub(crate) fn tcp_header(bytes: &[u8], room: usize, short: Skip) -> Result<(&[u8; TCP_HEADER], usize), Skip> {
     if room < TCP_HEADER {
         return Err(Skip::TcpHeaderLength);
     }
-    let bytes = packet.get(ip.payload..).ok_or(short)?;
-    let header = bytes.first_chunk::<TCP_HEADER>().ok_or(short)?;
-    let half = |at: usize| u16::from_be_bytes([header[at], header[at + 1]]);
-    let word = |at: usize| u32::from_be_bytes([header[at], header[at + 1], header[at + 2], header[at + 3]]);
-    let length = usize::from(header[12] >> 4) * 4;
+    let fixed = bytes.first_chunk().ok_or(short)?;
+    let length = usize::from(fixed[12] >> 4) * 4;
     if !(TCP_HEADER..=room).contains(&length) {
         return Err(Skip::TcpHeaderLength);
     }
+    Ok((fixed, length))
+}
+
+/// `packet` is what was captured of the IP packet.
+fn tcp(ip: &Ip, packet: &[u8], short: Skip) -> Result<Segment, Skip> {
+    let room = ip.length - ip.payload;
+    let bytes = packet.get(ip.payload..).unwrap_or_default();
+    let (header, length) = tcp_header(bytes, room, short)?;
+    let half = |at: usize| u16::from_be_bytes([header[at], header[at + 1]]);
+    let word = |at: usize| u32::from_be_bytes([header[at], header[at + 1], header[at + 2], header[at + 3]]);
     let flag = |bit: u8| header[13] & bit != 0;
     let (timestamps, sack) = options(&bytes[TCP_HEADER..bytes.len().min(length)]);
     Ok(Segment {

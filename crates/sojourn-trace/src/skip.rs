@@ -2,84 +2,45 @@
 
 use serde::Serialize;
 use serde::ser::SerializeMap as _;
+use sojourn_units::words;
 
-/// Why a frame gives no segment.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Skip {
-    /// The capture's link type is one that this reader does not know.
-    LinkType,
-    /// The frame carries neither IPv4 nor IPv6 (ARP, say, or IEEE 802.3 with a length).
-    NotIp,
-    /// The packet carries no TCP, or what it carries is encrypted.
-    NotTcp,
-    /// A fragment without the TCP header: only the first one has it.
-    LaterFragment,
-    /// The capture kept too few bytes of the frame (its snap length).
-    Cut,
-    /// The frame itself is shorter than the headers that it announces.
-    Short,
-    /// More than four VLAN tags.
-    VlanTags,
-    /// The version in the IP header contradicts the frame's type, or is neither 4 nor 6.
-    IpVersion,
-    /// The IPv4 header is said to be shorter than 20 bytes, or longer than its packet.
-    IpHeaderLength,
-    /// More than eight IPv6 extension headers, or headers longer than their packet.
-    ExtensionHeaders,
-    /// The TCP header is said to be shorter than 20 bytes, or longer than its packet.
-    TcpHeaderLength,
-    /// The capture does not say when the frame was captured (pcapng's simple packet blocks).
-    NoTime,
-    /// The time stamp is not between 1970 and 2554, or its unit is none that 64 bits hold.
-    TimeRange,
-    /// The frame is of an interface that the capture does not describe.
-    NoInterface,
-    /// A custom block of pcapng, whose contents its vendor alone knows.
-    CustomBlock,
+words! {
+    /// Why a frame gives no segment.
+    pub enum Skip {
+        /// The capture's link type is one that this reader does not know.
+        LinkType = "link_type",
+        /// The frame carries neither IPv4 nor IPv6 (ARP, say, or IEEE 802.3 with a length).
+        NotIp = "not_ip",
+        /// The packet carries no TCP, or what it carries is encrypted.
+        NotTcp = "not_tcp",
+        /// A fragment without the TCP header: only the first one has it.
+        LaterFragment = "later_fragment",
+        /// The capture kept too few bytes of the frame (its snap length).
+        Cut = "cut",
+        /// The frame itself is shorter than the headers that it announces.
+        Short = "short",
+        /// More than four VLAN tags.
+        VlanTags = "vlan_tags",
+        /// The version in the IP header contradicts the frame's type, or is neither 4 nor 6.
+        IpVersion = "ip_version",
+        /// The IPv4 header is said to be shorter than 20 bytes, or longer than its packet.
+        IpHeaderLength = "ip_header_length",
+        /// More than eight IPv6 extension headers, or headers longer than their packet.
+        ExtensionHeaders = "extension_headers",
+        /// The TCP header is said to be shorter than 20 bytes, or longer than its packet.
+        TcpHeaderLength = "tcp_header_length",
+        /// The capture does not say when the frame was captured (pcapng's simple packet blocks).
+        NoTime = "no_time",
+        /// The time stamp is not between 1970 and 2554, or its unit is none that 64 bits hold.
+        TimeRange = "time_range",
+        /// The frame is of an interface that the capture does not describe.
+        NoInterface = "no_interface",
+        /// A custom block of pcapng, whose contents its vendor alone knows.
+        CustomBlock = "custom_block",
+    }
 }
 
 impl Skip {
-    /// All of them, in order.
-    pub const ALL: [Self; 15] = [
-        Self::LinkType,
-        Self::NotIp,
-        Self::NotTcp,
-        Self::LaterFragment,
-        Self::Cut,
-        Self::Short,
-        Self::VlanTags,
-        Self::IpVersion,
-        Self::IpHeaderLength,
-        Self::ExtensionHeaders,
-        Self::TcpHeaderLength,
-        Self::NoTime,
-        Self::TimeRange,
-        Self::NoInterface,
-        Self::CustomBlock,
-    ];
-
-    /// Its name in logs and metrics.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::LinkType => "link_type",
-            Self::NotIp => "not_ip",
-            Self::NotTcp => "not_tcp",
-            Self::LaterFragment => "later_fragment",
-            Self::Cut => "cut",
-            Self::Short => "short",
-            Self::VlanTags => "vlan_tags",
-            Self::IpVersion => "ip_version",
-            Self::IpHeaderLength => "ip_header_length",
-            Self::ExtensionHeaders => "extension_headers",
-            Self::TcpHeaderLength => "tcp_header_length",
-            Self::NoTime => "no_time",
-            Self::TimeRange => "time_range",
-            Self::NoInterface => "no_interface",
-            Self::CustomBlock => "custom_block",
-        }
-    }
-
     /// Whether the frame breaks its own protocol, other than by being of no interest or cut by the capture.
     #[must_use]
     pub const fn is_malformed(self) -> bool {
