@@ -99,11 +99,13 @@ impl AccessCategory {
     }
 
     /// Position of a station in tables over all categories of all stations.
+    #[inline]
     pub(crate) fn of(self, station: u16) -> usize {
         usize::from(station) * 4 + self.index()
     }
 
     /// The two traffic identifiers of an access category, the higher first. Source: IEEE 802.11-2020 table 10-1.
+    #[inline]
     pub(crate) const fn tids(self) -> [Tid; 2] {
         match self {
             Self::Voice => [Tid(7), Tid(6)],
