@@ -190,9 +190,12 @@ def test_a_page_of_conformance_is_that_of_its_data(suite: str) -> None:
     made = conformance.page(found, data)
     assert made == found.page.read_text()
     assert "not explained yet" not in made
-    count = Counter(one["outcomes"]["ours"]["outcome"] for one in data["scripts"])
+    # What Linux 7.3, whose TCP ours is here, does not pass either is the script's.
+    ours = [one["outcomes"]["ours"]["outcome"] for one in data["scripts"]]
+    judged = [one["outcomes"] for one in data["scripts"] if one["outcomes"]["7.3"]["outcome"] == drill.PASSED]
+    count = Counter(one["ours"]["outcome"] for one in judged)
     assert count[drill.PASSED] >= 9 * count[drill.FAILED]
-    assert count[drill.DAMAGED] == 0
+    assert drill.DAMAGED not in ours
 
 
 @pytest.mark.usefixtures("runner")

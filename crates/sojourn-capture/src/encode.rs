@@ -9,12 +9,12 @@
 //!   retransmission (whose timestamp differs) another.
 //! - Routers between the hosts decrement the TTL of 64; the delay box does not.
 
-mod accecn;
+mod options;
 
 use crate::payload::{dns, rtp};
 use etherparse::{
     EtherType, Ethernet2Header, IcmpEchoHeader, Icmpv4Header, Icmpv4Type, IpDscp, IpEcn, IpNumber, Ipv4Header,
-    TcpHeader, TcpOptionElement, UdpHeader,
+    TcpHeader, UdpHeader,
 };
 use sojourn_sim::tap::hosts::{End, address, opener_port, service_port};
 use sojourn_sim::tap::{Body, Conversation, Frame, Point, Protocol};
@@ -192,35 +192,12 @@ fn tcp(s: &Segment, c: &Conversation, from_opener: bool) -> TcpHeader {
     if tcp.ack {
         tcp.acknowledgment_number = peer.wrapping_add(s.ack as u32);
     }
-    let timestamps = TcpOptionElement::Timestamp(s.ts_val, s.ts_ecr);
-    let noop = TcpOptionElement::Noop;
     if tcp.syn {
         // A window on a SYN is not scaled (RFC 7323 section 2.2).
         tcp.window_size = (u64::from(s.window) * WINDOW_UNIT).min(u64::from(u16::MAX)) as u16;
     }
-    let options = if s.accecn.is_present() {
-        tcp.set_options_raw(&accecn::options(s, mss + TIMESTAMPS, tcp.acknowledgment_number))
-    } else if tcp.syn {
-        tcp.set_options(&[
-            TcpOptionElement::MaximumSegmentSize(mss + TIMESTAMPS),
-            TcpOptionElement::SelectiveAcknowledgementPermitted,
-            timestamps,
-            noop,
-            TcpOptionElement::WindowScale(WINDOW_SCALE),
-        ])
-    } else if s.sack_count > 0 {
-        let block = |i: u8| {
-            let b = s.sack[usize::from(i)];
-            let edge = |offset: i32| tcp.acknowledgment_number.wrapping_add_signed(offset);
-            (i < s.sack_count).then(|| (edge(b.start), edge(b.end)))
-        };
-        let first = block(0).expect("there is a block");
-        let sack = TcpOptionElement::SelectiveAcknowledgement(first, [block(1), block(2), None]);
-        tcp.set_options(&[noop.clone(), noop.clone(), timestamps, noop.clone(), noop, sack])
-    } else {
-        tcp.set_options(&[noop.clone(), noop, timestamps])
-    };
-    options.expect("at most 40 bytes of options");
+    let options = options::options(s, mss + TIMESTAMPS, tcp.acknowledgment_number);
+    tcp.set_options_raw(&options).expect("at most 40 bytes of options");
     tcp
 }
 

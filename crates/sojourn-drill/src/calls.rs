@@ -52,11 +52,10 @@ impl Host {
         if call.name == "poll" {
             return self.poll(call);
         }
-        let fd = call.args.first().and_then(Value::number).unwrap_or(-1);
+        let fd = call.number(0).unwrap_or(-1);
         let Some(descriptor) = self.descriptors.get(&fd).copied() else {
             return Ok(error("EBADF"));
         };
-        let arg = |i: usize| call.args.get(i);
         match call.name.as_str() {
             "bind" => Ok(Answer::Done(0)),
             "listen" => {
@@ -67,16 +66,13 @@ impl Host {
             "connect" => Ok(self.connect(fd, descriptor, again, now)),
             "accept" => Ok(self.accept(call, descriptor)),
             "setsockopt" => {
-                let (name, value) = (arg(2).and_then(Value::word), arg(3).and_then(Value::number));
-                Ok(self.set_option(fd, name.unwrap_or_default(), value, now))
+                let name = call.word(2).unwrap_or_default();
+                Ok(self.set_option(fd, name, call.number(3), now))
             }
             "getsockopt" => self.getsockopt(call, descriptor),
             "fcntl" => {
-                if arg(1).and_then(Value::word) == Some("F_SETFL") {
-                    let mut on = false;
-                    if let Some(flags) = arg(2) {
-                        flags.each_word(&mut |word| on |= word == "O_NONBLOCK");
-                    }
+                if call.word(1) == Some("F_SETFL") {
+                    let on = call.has_word(2, "O_NONBLOCK");
                     self.change(fd, |d| d.nonblocking = on);
                     return Ok(Answer::Done(0));
                 }
@@ -116,14 +112,10 @@ impl Host {
 
     /// Descriptors have the numbers that the script expects.
     fn socket(&mut self, call: &Call) -> Answer {
-        let mut nonblocking = false;
-        if let Some(kind) = call.args.get(1) {
-            kind.each_word(&mut |word| nonblocking |= word == "SOCK_NONBLOCK");
-        }
         let fd = call.result.unwrap_or(3);
         let fresh = Descriptor {
             kind: Kind::Fresh,
-            nonblocking,
+            nonblocking: call.has_word(1, "SOCK_NONBLOCK"),
             send_buffer: None,
             tells_rest: false,
             options: SocketOptions::default(),
@@ -140,24 +132,23 @@ impl Host {
         let mut ready = 0;
         let mut wrong = None;
         for one in asked {
-            let Value::Fields(fields) = one else { continue };
-            let named = |name: &str| fields.iter().find(|field| field.0 == name).map(|field| &field.1);
-            let fd = named("fd").and_then(Value::number).unwrap_or(-1);
-            let holds = |word: &str| self.holds(fd, word);
-            let mut come = Vec::new();
-            if let Some(events) = named("events") {
-                events.each_word(&mut |word| come.extend(holds(word).then_some(word)));
-            }
-            let mut expected = Vec::new();
-            if let Some(events) = named("revents") {
-                events.each_word(&mut |word| expected.push(word));
-            }
+            let Value::Fields(_) = one else { continue };
+            let fd = one.field("fd").and_then(Value::number).unwrap_or(-1);
+            let words = |name: &str| {
+                let mut words = Vec::new();
+                if let Some(events) = one.field(name) {
+                    events.each_word(&mut |word| words.push(word));
+                }
+                words
+            };
+            let (mut come, expected) = (words("events"), words("revents"));
+            come.retain(|word| self.holds(fd, word));
             ready += i64::from(!come.is_empty());
             if come != expected {
                 wrong = Some(format!("revents is {}, not {}", come.join("|"), expected.join("|")));
             }
         }
-        let wait = call.args.get(2).and_then(Value::number).unwrap_or(0);
+        let wait = call.number(2).unwrap_or(0);
         match (ready, wait, wrong) {
             (0, i64::MIN..=-1, _) => Ok(Answer::Waits),
             (0, 1.., _) => Err(Missing::new(
@@ -318,10 +309,11 @@ impl Host {
 /// Bytes that a call reads or writes.
 pub(crate) fn size(call: &Call) -> i64 {
     if !call.name.ends_with("msg") {
-        return call.args.get(2).and_then(Value::number).unwrap_or(0);
+        return call.number(2).unwrap_or(0);
     }
-    let buffers = field(call, "msg_iov");
-    let Some(Value::List(buffers)) = buffers else { return 0 };
+    let Some(Value::List(buffers)) = field(call, "msg_iov") else {
+        return 0;
+    };
     let bytes = buffers.iter().filter_map(|buffer| match buffer {
         Value::Fields(fields) => fields.iter().find_map(|(_, value)| value.number()),
         _ => None,
@@ -331,10 +323,7 @@ pub(crate) fn size(call: &Call) -> i64 {
 
 /// A field of a message.
 fn field<'a>(call: &'a Call, name: &str) -> Option<&'a Value> {
-    let Value::Fields(fields) = call.args.get(1)? else {
-        return None;
-    };
-    fields.iter().find(|field| field.0 == name).map(|field| &field.1)
+    call.args.get(1)?.field(name)
 }
 
 fn read(call: &Call, descriptor: Descriptor, connection: &mut Connection) -> Answer {
@@ -371,18 +360,15 @@ fn rest_of(call: &Call) -> Option<i64> {
     let Value::List(messages) = field(call, "msg_control")? else {
         return None;
     };
-    let Value::Fields(fields) = messages.first()? else {
-        return None;
-    };
-    fields.iter().find(|field| field.0 == "cmsg_data")?.1.number()
+    messages.first()?.field("cmsg_data")?.number()
 }
 
 fn ioctl(call: &Call, connection: &Connection) -> Answer {
-    let (name, count) = match call.args.get(1).and_then(Value::word) {
+    let (name, count) = match call.word(1) {
         Some("SIOCOUTQ") => ("SIOCOUTQ", connection.endpoint.sender().bytes_pending()),
         _ => ("SIOCINQ", connection.unread()),
     };
-    match call.args.get(2).and_then(Value::number) {
+    match call.number(2) {
         Some(expected) if expected != count.cast_signed() => {
             Answer::Filled(format!("{name} is {count}, not {expected}"))
         }
@@ -395,7 +381,7 @@ const ETIMEDOUT: i64 = 110;
 
 impl Host {
     fn getsockopt(&mut self, call: &Call, descriptor: Descriptor) -> Result<Answer, Missing> {
-        let name = call.args.get(2).and_then(Value::word).unwrap_or("getsockopt");
+        let name = call.word(2).unwrap_or("getsockopt");
         let value = match name {
             "SO_ERROR" => match descriptor.kind {
                 Kind::Connected(i) if self.connections[i].hears_of_end() => Some(ETIMEDOUT),
@@ -407,7 +393,7 @@ impl Host {
         let Some(value) = value else {
             return Err(Missing::new(name, "this option is not known to sojourn-drill"));
         };
-        Ok(match call.args.get(3).and_then(Value::number) {
+        Ok(match call.number(3) {
             Some(expected) if expected != value => Answer::Filled(format!("the option is {value}, not {expected}")),
             _ => Answer::Done(0),
         })

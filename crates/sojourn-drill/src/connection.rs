@@ -48,60 +48,45 @@ enum Early {
     Closed,
 }
 
-/// What a sender's time was spent on. Source: Linux `tcp_chrono_set`. Between events nothing changes.
+/// How long something held. Between events nothing changes.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Stopwatch {
+    before: Duration,
+    /// The last event, if it holds since.
+    since: Option<Time>,
+}
+
+impl Stopwatch {
+    pub(crate) fn until(self, now: Time) -> Duration {
+        self.before + self.since.map_or(Duration::ZERO, |since| now.since(since))
+    }
+
+    fn note(&mut self, holds: bool, now: Time) {
+        self.before = self.until(now);
+        self.since = holds.then_some(now);
+    }
+}
+
+/// What a sender's time was spent on. Source: Linux `tcp_chrono_set`.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Spent {
     /// It had something to send, or not all of it acknowledged.
-    busy: Duration,
+    pub(crate) busy: Stopwatch,
     /// The peer's window held something back.
-    shut: Duration,
+    pub(crate) shut: Stopwatch,
     /// All was sent, and the application waited for room in the buffer.
-    full: Duration,
-    /// The last event, and which of both hold since.
-    since: Time,
-    is_busy: bool,
-    is_shut: bool,
-    is_full: bool,
+    pub(crate) full: Stopwatch,
 }
 
 impl Spent {
-    pub(crate) fn busy(&self, now: Time) -> Duration {
-        if self.is_busy {
-            self.busy + now.since(self.since)
-        } else {
-            self.busy
-        }
-    }
-
-    pub(crate) fn shut(&self, now: Time) -> Duration {
-        if self.is_shut {
-            self.shut + now.since(self.since)
-        } else {
-            self.shut
-        }
-    }
-
-    pub(crate) fn full(&self, now: Time) -> Duration {
-        if self.is_full {
-            self.full + now.since(self.since)
-        } else {
-            self.full
-        }
-    }
-
     /// Something has happened; the application `waits` for room in the buffer or does not. Source: Linux
     /// `tcp_cwnd_validate`.
     pub(crate) fn note(&mut self, endpoint: &Endpoint, waits: bool, now: Time) {
         let sender = endpoint.sender();
-        *self = Self {
-            busy: self.busy(now),
-            shut: self.shut(now),
-            full: self.full(now),
-            since: now,
-            is_busy: sender.bytes_pending() > 0,
-            is_shut: sender.waits_for_window(),
-            is_full: waits && sender.bytes_unsent() == 0 && sender.in_flight() < sender.cwnd(),
-        };
+        self.busy.note(sender.bytes_pending() > 0, now);
+        self.shut.note(sender.waits_for_window(), now);
+        let is_full = waits && sender.bytes_unsent() == 0 && sender.in_flight() < sender.cwnd();
+        self.full.note(is_full, now);
     }
 }
 

@@ -2,12 +2,14 @@
 
 use crate::connection::{Connection, LARGEST};
 use crate::value::Scalar;
-use crate::wire::state_number;
-use sojourn_tcp::{AccEcn, CaState, ConnectionState, EcnMode, Held, OptionSeen};
+use sojourn_tcp::{AccEcn, CaState, ConnectionState, EcnMode, Held, OptionSeen, Sender};
 use sojourn_units::{Duration, Ecn, Time};
 
+/// What there is, by its name.
+type Table<T> = &'static [(&'static str, T)];
+
 /// Constants of the kernel's headers.
-const CONSTANTS: &[(&str, i64)] = &[
+const CONSTANTS: Table<i64> = &[
     ("TCP_CA_Open", 0),
     ("TCP_CA_Disorder", 1),
     ("TCP_CA_CWR", 2),
@@ -35,102 +37,77 @@ const CONSTANTS: &[(&str, i64)] = &[
 /// `tcp_info` of a sender that has no slow-start threshold. Source: Linux `TCP_INFINITE_SSTHRESH`.
 const UNBOUNDED: i64 = 0x7fff_ffff;
 
-/// A field of `tcp_info`, and what it is of a connection.
-type Field = (&'static str, fn(&Connection, Time) -> i64);
-
-/// Fields of `tcp_info` that our TCP has.
-const FIELDS: &[Field] = &[
-    ("tcpi_state", |c, _| state_number(c.endpoint.state())),
-    ("tcpi_ca_state", |c, _| match c.endpoint.sender().state() {
+/// Fields of `tcp_info` that are of the sender.
+const OF_SENDER: Table<fn(&Sender) -> i64> = &[
+    ("tcpi_ca_state", |s| match s.state() {
         CaState::Open => 0,
         CaState::Disorder => 1,
         CaState::Cwr => 2,
         CaState::Recovery => 3,
         CaState::Loss => 4,
     }),
+    ("tcpi_snd_cwnd", |s| s.cwnd().into()),
+    ("tcpi_snd_ssthresh", |s| s.ssthresh().map_or(UNBOUNDED, i64::from)),
+    ("tcpi_unacked", |s| s.outstanding().packets.into()),
+    ("tcpi_sacked", |s| s.outstanding().sacked.into()),
+    ("tcpi_lost", |s| s.outstanding().lost.into()),
+    ("tcpi_retrans", |s| s.outstanding().retransmitted.into()),
+    ("tcpi_total_retrans", |s| s.stats().retransmissions.cast_signed()),
+    ("tcpi_total_rto", |s| s.stats().timeouts.cast_signed()),
+    ("tcpi_reordering", |s| s.reordering().into()),
+    ("tcpi_backoff", |s| s.backoff().into()),
+    ("tcpi_probes", |s| s.unanswered_window_probes().into()),
+    ("tcpi_dsack_dups", |s| s.stats().duplicates.cast_signed()),
+    ("tcpi_delivered_ce", |s| s.stats().delivered_ce.cast_signed()),
+    ("tcpi_rto", |s| micros(s.rto())),
+    ("tcpi_rtt", |s| s.srtt().map_or(0, micros)),
+    ("tcpi_bytes_acked", |s| s.bytes_acked().cast_signed()),
+];
+
+/// Fields of `tcp_info` that are of AccECN; 0 without it. Deviation: Linux counts what is received without it, too.
+const OF_ACCECN: Table<fn(&AccEcn) -> u32> = &[
+    ("tcpi_accecn_opt_seen", |a| match a.option_seen() {
+        OptionSeen::Never => 0,
+        OptionSeen::Empty => 1,
+        OptionSeen::Counters => 2,
+        OptionSeen::Bad => 3,
+    }),
+    ("tcpi_accecn_fail_mode", |a| a.fail_mode().into()),
+    ("tcpi_received_ce", AccEcn::received_ce),
+    ("tcpi_received_ce_bytes", |a| a.received_bytes(Ecn::Ce)),
+    ("tcpi_received_e0_bytes", |a| a.received_bytes(Ecn::Ect0)),
+    ("tcpi_received_e1_bytes", |a| a.received_bytes(Ecn::Ect1)),
+    ("tcpi_delivered_ce_bytes", |a| a.delivered_bytes(Ecn::Ce)),
+    ("tcpi_delivered_e0_bytes", |a| a.delivered_bytes(Ecn::Ect0)),
+    ("tcpi_delivered_e1_bytes", |a| a.delivered_bytes(Ecn::Ect1)),
+];
+
+/// Fields of what the receive buffer holds; 0 without one.
+const OF_MEMORY: Table<fn(Held) -> u64> = &[
+    ("tcpi_rcv_mss", |held| held.segment),
+    ("SK_MEMINFO_RCVBUF", |held| held.size),
+    ("SK_MEMINFO_RMEM_ALLOC", |held| held.taken),
+];
+
+/// All other fields of `tcp_info` that our TCP has.
+const FIELDS: Table<fn(&Connection, Time) -> i64> = &[
+    ("tcpi_state", |c, _| state_number(c.endpoint.state())),
     ("tcpi_options", |c, _| {
         i64::from(c.agreed.timestamps)
             + (i64::from(c.agreed.sack) << 1)
             + (i64::from(c.agreed.scale.is_some()) << 2)
             + (i64::from(c.endpoint.sender().ecn()) << 3)
     }),
-    ("tcpi_snd_cwnd", |c, _| i64::from(c.endpoint.sender().cwnd())),
-    ("tcpi_snd_ssthresh", |c, _| {
-        c.endpoint.sender().ssthresh().map_or(UNBOUNDED, i64::from)
-    }),
-    ("tcpi_snd_mss", |c, _| i64::from(c.params.mss)),
-    ("tcpi_advmss", |_, _| i64::from(LARGEST)),
+    ("tcpi_snd_mss", |c, _| c.params.mss.into()),
+    ("tcpi_advmss", |_, _| LARGEST.into()),
     ("tcpi_snd_wscale", |c, _| c.agreed.scale.map_or(0, i64::from)),
-    ("tcpi_unacked", |c, _| {
-        i64::from(c.endpoint.sender().outstanding().packets)
-    }),
-    ("tcpi_sacked", |c, _| {
-        i64::from(c.endpoint.sender().outstanding().sacked)
-    }),
-    ("tcpi_lost", |c, _| i64::from(c.endpoint.sender().outstanding().lost)),
-    ("tcpi_retrans", |c, _| {
-        i64::from(c.endpoint.sender().outstanding().retransmitted)
-    }),
-    ("tcpi_total_retrans", |c, _| {
-        c.endpoint.sender().stats().retransmissions.cast_signed()
-    }),
-    ("tcpi_total_rto", |c, _| {
-        c.endpoint.sender().stats().timeouts.cast_signed()
-    }),
-    ("tcpi_reordering", |c, _| i64::from(c.endpoint.sender().reordering())),
-    ("tcpi_backoff", |c, _| i64::from(c.endpoint.sender().backoff())),
-    ("tcpi_probes", |c, _| {
-        i64::from(c.endpoint.sender().unanswered_window_probes())
-    }),
-    ("tcpi_rcv_mss", |c, _| held(c, |held| held.segment)),
-    ("SK_MEMINFO_RCVBUF", |c, _| held(c, |held| held.size)),
-    ("SK_MEMINFO_RMEM_ALLOC", |c, _| held(c, |held| held.taken)),
-    ("tcpi_busy_time", |c, now| micros(c.spent.busy(now))),
-    ("tcpi_sndbuf_limited", |c, now| micros(c.spent.full(now))),
-    ("tcpi_rwnd_limited", |c, now| micros(c.spent.shut(now))),
-    ("tcpi_dsack_dups", |c, _| {
-        c.endpoint.sender().stats().duplicates.cast_signed()
-    }),
-    ("tcpi_delivered_ce", |c, _| {
-        c.endpoint.sender().stats().delivered_ce.cast_signed()
-    }),
+    ("tcpi_busy_time", |c, now| micros(c.spent.busy.until(now))),
+    ("tcpi_sndbuf_limited", |c, now| micros(c.spent.full.until(now))),
+    ("tcpi_rwnd_limited", |c, now| micros(c.spent.shut.until(now))),
     ("tcpi_ecn_mode", |c, _| match c.endpoint.ecn() {
         EcnMode::Off => 0,
         EcnMode::Classic => 1,
         EcnMode::Accurate => 2,
-    }),
-    ("tcpi_accecn_opt_seen", |c, _| {
-        c.endpoint.accecn().map_or(0, |a| match a.option_seen() {
-            OptionSeen::Never => 0,
-            OptionSeen::Empty => 1,
-            OptionSeen::Counters => 2,
-            OptionSeen::Bad => 3,
-        })
-    }),
-    ("tcpi_accecn_fail_mode", |c, _| accecn(c, |a| a.fail_mode().into())),
-    ("tcpi_received_ce", |c, _| accecn(c, AccEcn::received_ce)),
-    ("tcpi_received_ce_bytes", |c, _| {
-        accecn(c, |a| a.received_bytes(Ecn::Ce))
-    }),
-    ("tcpi_received_e0_bytes", |c, _| {
-        accecn(c, |a| a.received_bytes(Ecn::Ect0))
-    }),
-    ("tcpi_received_e1_bytes", |c, _| {
-        accecn(c, |a| a.received_bytes(Ecn::Ect1))
-    }),
-    ("tcpi_delivered_ce_bytes", |c, _| {
-        accecn(c, |a| a.delivered_bytes(Ecn::Ce))
-    }),
-    ("tcpi_delivered_e0_bytes", |c, _| {
-        accecn(c, |a| a.delivered_bytes(Ecn::Ect0))
-    }),
-    ("tcpi_delivered_e1_bytes", |c, _| {
-        accecn(c, |a| a.delivered_bytes(Ecn::Ect1))
-    }),
-    ("tcpi_rto", |c, _| micros(c.endpoint.sender().rto())),
-    ("tcpi_rtt", |c, _| c.endpoint.sender().srtt().map_or(0, micros)),
-    ("tcpi_bytes_acked", |c, _| {
-        c.endpoint.sender().bytes_acked().cast_signed()
     }),
     ("tcpi_bytes_received", |c, _| {
         c.endpoint.receiver().bytes_in_order().cast_signed()
@@ -140,19 +117,8 @@ const FIELDS: &[Field] = &[
     }),
 ];
 
-/// What the receive buffer holds.
-fn held(connection: &Connection, what: fn(Held) -> u64) -> i64 {
-    let held = connection.endpoint.receiver().held_memory();
-    held.map_or(0, what).cast_signed()
-}
-
-/// What AccECN knows; 0 without it. Deviation: Linux counts what is received without it, too.
-fn accecn(connection: &Connection, what: fn(&AccEcn) -> u32) -> i64 {
-    connection.endpoint.accecn().map_or(0, what).into()
-}
-
-/// States by the names of the kernel's headers.
-const STATES: &[(&str, ConnectionState)] = &[
+/// States by the names of the kernel's headers, in the order of its numbers, which begin with 1.
+const STATES: Table<ConnectionState> = &[
     ("TCP_ESTABLISHED", ConnectionState::Established),
     ("TCP_SYN_SENT", ConnectionState::SynSent),
     ("TCP_SYN_RECV", ConnectionState::SynReceived),
@@ -166,28 +132,48 @@ const STATES: &[(&str, ConnectionState)] = &[
     ("TCP_CLOSING", ConnectionState::Closing),
 ];
 
+fn state_number(state: ConnectionState) -> i64 {
+    let mut numbered = (1..).zip(STATES);
+    numbered.find(|(_, one)| one.1 == state).map_or(0, |(number, _)| number)
+}
+
 fn micros(d: Duration) -> i64 {
     d.as_micros().cast_signed()
 }
 
+/// What a table has for a name.
+fn entry<T: Copy>(table: Table<T>, name: &str) -> Option<T> {
+    table.iter().find(|one| one.0 == name).map(|one| one.1)
+}
+
 /// Whether an assertion may use this name.
 pub(crate) fn is_known(name: &str) -> bool {
-    constant(name).is_some() || FIELDS.iter().any(|field| field.0 == name)
+    constant(name).is_some()
+        || entry(OF_SENDER, name).is_some()
+        || entry(OF_ACCECN, name).is_some()
+        || entry(OF_MEMORY, name).is_some()
+        || entry(FIELDS, name).is_some()
 }
 
 fn constant(name: &str) -> Option<i64> {
-    let state = STATES
-        .iter()
-        .find(|state| state.0 == name)
-        .map(|state| state_number(state.1));
-    state.or_else(|| CONSTANTS.iter().find(|one| one.0 == name).map(|one| one.1))
+    entry(STATES, name).map(state_number).or_else(|| entry(CONSTANTS, name))
+}
+
+fn field(name: &str, connection: &Connection, now: Time) -> Option<i64> {
+    let endpoint = &connection.endpoint;
+    if let Some(of) = entry(OF_SENDER, name) {
+        Some(of(endpoint.sender()))
+    } else if let Some(of) = entry(OF_ACCECN, name) {
+        Some(endpoint.accecn().map_or(0, of).into())
+    } else if let Some(of) = entry(OF_MEMORY, name) {
+        Some(endpoint.receiver().held_memory().map_or(0, of).cast_signed())
+    } else {
+        Some(entry(FIELDS, name)?(connection, now))
+    }
 }
 
 /// The value of a name.
 pub(crate) fn value(name: &str, connection: Option<&Connection>, now: Time) -> Option<Scalar> {
-    let field = || {
-        let field = FIELDS.iter().find(|field| field.0 == name)?;
-        Some(field.1(connection?, now))
-    };
+    let field = || field(name, connection?, now);
     constant(name).or_else(field).map(Scalar::from)
 }

@@ -106,8 +106,9 @@ pub fn compare_packets(
     tick: Option<Duration>,
 ) -> Result<(), String> {
     let flags = |p: &Packet| {
-        let mut flags = letters(&p.flags);
-        flags.retain(|c| push || *c != 'P');
+        let counts = |c: &char| *c != '-' && (push || *c != 'P');
+        let mut flags: Vec<char> = p.flags.chars().filter(counts).collect();
+        flags.sort_unstable();
         flags
     };
     let same = flags(packet) == flags(&came)
@@ -133,23 +134,6 @@ pub fn compare_packets(
         }
     }
     Ok(())
-}
-
-/// The letters of flags in their order. A digit is the ACE field: AE, CWR and ECE (RFC 9768 section 3.1.1).
-fn letters(flags: &str) -> Vec<char> {
-    let mut letters = Vec::new();
-    for c in flags.chars() {
-        match c.to_digit(8) {
-            Some(ace) => {
-                for (bit, letter) in [(4, 'A'), (2, 'W'), (1, 'E')] {
-                    letters.extend((ace & bit != 0).then_some(letter));
-                }
-            }
-            None => letters.extend((c != '-').then_some(c)),
-        }
-    }
-    letters.sort_unstable();
-    letters
 }
 
 /// Everything in the options, but for our own clock.

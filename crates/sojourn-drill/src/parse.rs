@@ -173,13 +173,13 @@ fn time(i: &mut &str) -> ModalResult<(When, Option<Duration>)> {
     }
     let relative = opt('+').parse_next(i)?.is_some();
     let start = seconds(i)?;
+    let when = if relative { When::After(start) } else { When::At(start) };
     let before = *i;
     space(i);
     if opt("...").parse_next(i)?.is_some() {
         space(i);
         opt('+').parse_next(i)?;
         let end = seconds(i)?;
-        let when = if relative { When::After(start) } else { When::At(start) };
         return Ok((when, Some(end)));
     }
     if opt('~').parse_next(i)?.is_some() {
@@ -194,7 +194,7 @@ fn time(i: &mut &str) -> ModalResult<(When, Option<Duration>)> {
         return Ok((when, None));
     }
     *i = before;
-    Ok((if relative { When::After(start) } else { When::At(start) }, None))
+    Ok((when, None))
 }
 
 fn seconds(i: &mut &str) -> ModalResult<Duration> {

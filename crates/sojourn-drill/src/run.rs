@@ -7,7 +7,6 @@ use crate::script::{Action, Call, Event, Packet, Script, When};
 use crate::show::seconds;
 use crate::target::{Answer, Taken, Target, Trouble};
 use crate::value::Scalar;
-use crate::words::Missing;
 use sojourn_units::{Duration, Time};
 
 /// A run in which more happens never ends.
@@ -18,11 +17,8 @@ const TOLERANCE: Duration = Duration::from_millis(4);
 /// The most that is told of what a script prints: texts, and characters of each.
 const MOST_PRINTED: (usize, usize) = (100, 1000);
 
-/// What ends a run early.
-enum Stop {
-    Failed(Failure),
-    Missing(u32, Missing),
-}
+/// What ends a run early: any outcome but that it passed.
+type Stop = Outcome;
 
 /// A call that waits.
 struct Waiting<'a> {
@@ -87,11 +83,7 @@ pub fn run_on(script: &Script, target: impl Target) -> Run {
         names: Names::new(),
         printed: Vec::new(),
     };
-    let outcome = match runner.all(script) {
-        Ok(()) => Outcome::Passed,
-        Err(Stop::Failed(failure)) => Outcome::Failed(failure),
-        Err(Stop::Missing(line, missing)) => Outcome::NotApplicable { line, missing },
-    };
+    let outcome = runner.all(script).err().unwrap_or(Outcome::Passed);
     let printed = runner.printed;
     Run { outcome, printed }
 }
@@ -109,7 +101,7 @@ fn failed<T>(line: u32, expected: impl Into<String>, got: impl Into<String>) -> 
 /// What a target could not do is told of `line`, where the script expects `expected`.
 fn stop(line: u32, expected: impl Into<String>) -> impl FnOnce(Trouble) -> Stop {
     move |trouble| match trouble {
-        Trouble::Missing(missing) => Stop::Missing(line, missing),
+        Trouble::Missing(missing) => Stop::NotApplicable { line, missing },
         Trouble::Wrong(got) => Stop::Failed(Failure {
             line,
             expected: expected.into(),
@@ -267,13 +259,14 @@ impl<'a, T: Target> Runner<'a, T> {
         let answer = self.target.call(call, false);
         let answer = answer.map_err(stop(line, format!("{} to be called", call.name)))?;
         let (began, ends) = (self.target.now(), call.ends.map(|after| base + after));
+        let waiting = Waiting {
+            call,
+            line,
+            began,
+            ends,
+        };
         if answer == Answer::Waits {
-            self.waiting = Some(Waiting {
-                call,
-                line,
-                began,
-                ends,
-            });
+            self.waiting = Some(waiting);
             if ends.is_none() {
                 // The script says that it does not block. It may take as long as an event may be late.
                 let latest = began + self.tolerance;
@@ -282,15 +275,7 @@ impl<'a, T: Target> Runner<'a, T> {
             }
             return Ok(());
         }
-        self.answered(
-            &Waiting {
-                call,
-                line,
-                began,
-                ends,
-            },
-            &answer,
-        )
+        self.answered(&waiting, &answer)
     }
 
     /// Asks again for a call that waits.
@@ -389,7 +374,10 @@ impl<'a, T: Target> Runner<'a, T> {
                 Ok(())
             }
             Act::Compute(value) => self.value(value, line, "a value").map(drop),
-            Act::Unknown(missing) => Err(Stop::Missing(line, missing.clone())),
+            Act::Unknown(missing) => Err(Stop::NotApplicable {
+                line,
+                missing: missing.clone(),
+            }),
         }
     }
 

@@ -168,6 +168,23 @@ pub struct Call {
     pub ends: Option<Duration>,
 }
 
+impl Call {
+    /// The number that an argument is.
+    pub(crate) fn number(&self, argument: usize) -> Option<i64> {
+        self.args.get(argument)?.number()
+    }
+
+    /// The only word that an argument is.
+    pub(crate) fn word(&self, argument: usize) -> Option<&str> {
+        self.args.get(argument)?.word()
+    }
+
+    /// Whether this word is in an argument, in whatever depth.
+    pub(crate) fn has_word(&self, argument: usize, word: &str) -> bool {
+        self.args.get(argument).is_some_and(|value| value.has_word(word))
+    }
+}
+
 /// An argument of a call.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Value {
@@ -209,6 +226,19 @@ impl Value {
             },
             _ => None,
         }
+    }
+
+    /// The value of this name.
+    pub(crate) fn field(&self, name: &str) -> Option<&Self> {
+        let Self::Fields(fields) = self else { return None };
+        fields.iter().find(|field| field.0 == name).map(|field| &field.1)
+    }
+
+    /// Whether this word is in this, in whatever depth.
+    pub(crate) fn has_word(&self, word: &str) -> bool {
+        let mut found = false;
+        self.each_word(&mut |one| found |= one == word);
+        found
     }
 
     /// All words in this, in whatever depth.

@@ -160,8 +160,7 @@ impl Settings {
                 Ok(timeouts @ 0..=127) => self.linear_syn_timeouts = timeouts,
                 _ => return missing("Linux has 0 to 127"),
             },
-            ("net.ipv4.tcp_timestamps", "0") => self.timestamps = false,
-            ("net.ipv4.tcp_timestamps", _) => self.timestamps = true,
+            ("net.ipv4.tcp_timestamps", _) => self.timestamps = value != "0",
             ("net.ipv4.tcp_slow_start_after_idle", _) => self.restart_after_idle = value != "0",
             ("net.ipv4.tcp_invalid_ratelimit", _) => match value.parse() {
                 Ok(ms @ 0..=60_000) => self.answer_interval = Duration::from_millis(ms),

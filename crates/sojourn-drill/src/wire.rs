@@ -3,7 +3,7 @@
 use crate::connection::{Agreed, Connection, LARGEST};
 use crate::script::{Packet, TcpOption};
 use crate::settings::Settings;
-use sojourn_tcp::{AccEcnOption, ConnectionState, Flags, SackBlock, Segment, WINDOW_UNIT};
+use sojourn_tcp::{AccEcnOption, Flags, SackBlock, Segment, WINDOW_UNIT};
 use sojourn_units::Ecn;
 
 /// Which of our timestamps is which of the script's. A script's are relative to the first that it expects.
@@ -37,6 +37,18 @@ impl Clocks {
     }
 }
 
+/// The letters of flags, in the order in which they are written.
+const FLAGS: [(char, Flags); 8] = [
+    ('S', Flags::SYN),
+    ('F', Flags::FIN),
+    ('R', Flags::RST),
+    ('P', Flags::PSH),
+    ('E', Flags::ECE),
+    ('W', Flags::CWR),
+    ('A', Flags::AE),
+    ('.', Flags::ACK),
+];
+
 /// What a script's segment is to our TCP.
 ///
 /// A SYN has the numbers that the script writes, and the others count from it, as in packetdrill. What a SYN carries is
@@ -54,16 +66,7 @@ pub(crate) fn segment(packet: &Packet, connection: &mut Connection, clocks: &Clo
         Some(Ecn::Ce) => Flags::CE,
         _ => Flags::NONE,
     };
-    for (letter, flag) in [
-        ('S', Flags::SYN),
-        ('.', Flags::ACK),
-        ('E', Flags::ECE),
-        ('W', Flags::CWR),
-        ('A', Flags::AE),
-        ('P', Flags::PSH),
-        ('F', Flags::FIN),
-        ('R', Flags::RST),
-    ] {
+    for (letter, flag) in FLAGS {
         if packet.has(letter) {
             flags |= flag;
         }
@@ -110,16 +113,7 @@ pub(crate) fn segment(packet: &Packet, connection: &mut Connection, clocks: &Clo
 pub(crate) fn packet(segment: &Segment, connection: &Connection, settings: &Settings) -> Packet {
     let has = |flag| segment.flags.has(flag);
     let mut flags = String::new();
-    for (letter, flag) in [
-        ('S', Flags::SYN),
-        ('F', Flags::FIN),
-        ('R', Flags::RST),
-        ('P', Flags::PSH),
-        ('E', Flags::ECE),
-        ('W', Flags::CWR),
-        ('A', Flags::AE),
-        ('.', Flags::ACK),
-    ] {
+    for (letter, flag) in FLAGS {
         if has(flag) {
             flags.push(letter);
         }
@@ -214,22 +208,4 @@ fn accecn(option: AccEcnOption, before_sack: bool, options: &mut Vec<TcpOption>)
     }
     let padding = usize::from(option.padding(before_sack));
     options.extend(std::iter::repeat_n(TcpOption::Nop, padding));
-}
-
-/// The number that Linux's `tcp_info` has for a state.
-pub(crate) fn state_number(state: ConnectionState) -> i64 {
-    use ConnectionState as S;
-    match state {
-        S::Established => 1,
-        S::SynSent => 2,
-        S::SynReceived => 3,
-        S::FinWait1 => 4,
-        S::FinWait2 => 5,
-        S::TimeWait => 6,
-        S::Closed => 7,
-        S::CloseWait => 8,
-        S::LastAck => 9,
-        S::Listen => 10,
-        S::Closing => 11,
-    }
 }

@@ -101,18 +101,12 @@ impl Host {
 
 /// What the flags of the call say.
 fn write_of(call: &Call, bytes: u64) -> Write {
-    let mut write = Write {
+    let says = |word| call.args.iter().any(|arg| arg.has_word(word));
+    Write {
         bytes,
-        ends_record: false,
-        more: false,
+        ends_record: says("MSG_EOR"),
+        more: says("MSG_MORE"),
         opens: false,
         push: false,
-    };
-    for arg in &call.args {
-        arg.each_word(&mut |word| {
-            write.ends_record |= word == "MSG_EOR";
-            write.more |= word == "MSG_MORE";
-        });
     }
-    write
 }

@@ -165,22 +165,16 @@ impl Outstanding {
             None => self.begin(start),
             Some(range) if segment.flags.syn && !self.items.iter().any(|i| i.end == end) && range.una != end => {
                 self.begin(start);
-                return if self.append(item, most) {
-                    Sent::Anew
-                } else {
-                    Sent::Untracked
-                };
+                let kept = self.append(item, most);
+                return if kept { Sent::Anew } else { Sent::Untracked };
             }
             Some(range) => range,
         };
         let distance = end.wrapping_sub(known.max);
         if distance > FAR && distance.wrapping_neg() > FAR || distance <= FAR && end.wrapping_sub(known.una) > FAR {
             self.begin(start);
-            return if self.append(item, most) {
-                Sent::Resync
-            } else {
-                Sent::Untracked
-            };
+            let kept = self.append(item, most);
+            return if kept { Sent::Resync } else { Sent::Untracked };
         }
         if before(known.max, end) {
             let overlaps = before(start, known.max) && self.mark(&item, policy);

@@ -36,6 +36,16 @@ pub struct ParamError {
     pub rule: String,
 }
 
+impl ParamError {
+    fn new(name: &str, value: impl Into<String>, rule: impl Into<String>) -> Self {
+        Self {
+            field: format!("flusher.{name}"),
+            value: value.into(),
+            rule: rule.into(),
+        }
+    }
+}
+
 /// Declares the parameters once: the struct, what stands in a file, and the way between them.
 macro_rules! parameters {
     ($( $(#[$doc:meta])* $name:ident: $kind:ty, )+) => {
@@ -70,10 +80,8 @@ macro_rules! parameters {
                 let base = file.preset.as_deref().map_or(Ok(Self::ADAPTIVE), Self::named)?;
                 let mut params = Self { $( $name: match &file.$name {
                     None => base.$name,
-                    Some(form) => <$kind as Setting>::read(form).map_err(|rule| ParamError {
-                        field: concat!("flusher.", stringify!($name)).to_owned(),
-                        value: format!("{form:?}"),
-                        rule: rule.to_owned(),
+                    Some(form) => <$kind as Setting>::read(form).map_err(|rule| {
+                        ParamError::new(stringify!($name), format!("{form:?}"), rule)
                     })?,
                 }, )+ };
                 // A text with every parameter, from before there were some of them, means what it did.
@@ -255,11 +263,10 @@ impl FlusherParams {
             "as_written" => Ok(Self::AS_WRITTEN),
             "as_described" => Ok(Self::AS_DESCRIBED),
             "adaptive" => Ok(Self::ADAPTIVE),
-            _ => Err(ParamError {
-                field: "flusher.preset".to_owned(),
-                value: format!("{name:?}"),
-                rule: "\"as_written\", \"as_described\" or \"adaptive\"".to_owned(),
-            }),
+            _ => {
+                let rule = "\"as_written\", \"as_described\" or \"adaptive\"";
+                Err(ParamError::new("preset", format!("{name:?}"), rule))
+            }
         }
     }
 
@@ -271,33 +278,30 @@ impl FlusherParams {
         const HOUR: Duration = Duration::from_secs(3600);
         const DAY: Duration = Duration::from_secs(86_400);
         const MILLI: Duration = Duration::from_millis(1);
-        count("max_flows", self.max_flows, 2, 1_000_000)?;
-        count("max_outstanding", self.max_outstanding, 16, 1_000_000)?;
-        time("flow_timeout", self.flow_timeout, Duration::from_secs(1), DAY)?;
-        time("max_rtt", self.max_rtt, MILLI, HOUR)?;
-        count("max_packets", self.max_packets, 1, 1_000_000)?;
+        range("max_flows", self.max_flows, 2, 1_000_000)?;
+        range("max_outstanding", self.max_outstanding, 16, 1_000_000)?;
+        range("flow_timeout", self.flow_timeout, Duration::from_secs(1), DAY)?;
+        range("max_rtt", self.max_rtt, MILLI, HOUR)?;
+        range("max_packets", self.max_packets, 1, 1_000_000)?;
         range("packet", self.packet, Bytes::new(48), Bytes::new(65_535))?;
-        count("rtt_weight", self.rtt_weight, 1, 8)?;
-        time("base_window", self.base_window, Duration::from_secs(1), DAY)?;
-        time("throughput_interval", self.throughput_interval, MILLI, HOUR)?;
-        count("throughput_factor", self.throughput_factor, 1, 8)?;
-        count("throughput_weight", self.throughput_weight, 1, 8)?;
+        range("rtt_weight", self.rtt_weight, 1, 8)?;
+        range("base_window", self.base_window, Duration::from_secs(1), DAY)?;
+        range("throughput_interval", self.throughput_interval, MILLI, HOUR)?;
+        range("throughput_factor", self.throughput_factor, 1, 8)?;
+        range("throughput_weight", self.throughput_weight, 1, 8)?;
         factor("threshold", self.threshold, 1001, 100_000)?;
-        time("floor", self.floor, Duration::ZERO, Duration::from_secs(60))?;
-        count("window_samples", self.window_samples, 1, 1000)?;
+        range("floor", self.floor, Duration::ZERO, Duration::from_secs(60))?;
+        range("window_samples", self.window_samples, 1, 1000)?;
         if let Some(window) = self.window_time {
-            time("window_time", window, MILLI, Duration::from_secs(60))?;
+            range("window_time", window, MILLI, Duration::from_secs(60))?;
             if self.test != Test::FilledWindow {
-                return Err(ParamError {
-                    field: "flusher.window_time".to_owned(),
-                    value: window.to_string(),
-                    rule: "off unless test is filled_window".to_owned(),
-                });
+                let rule = "off unless test is filled_window";
+                return Err(ParamError::new("window_time", window.to_string(), rule));
             }
         }
-        count("windows", self.windows, 1, 1000)?;
+        range("windows", self.windows, 1, 1000)?;
         if let Some(after) = self.forced_after {
-            time("forced_after", after, Duration::from_secs(1), DAY)?;
+            range("forced_after", after, Duration::from_secs(1), DAY)?;
         }
         factor("settle", self.settle, 0, 100_000)?;
         factor("growth", self.growth, 1000, 10_000)?;
@@ -305,16 +309,16 @@ impl FlusherParams {
             range("small_packet", packet, Bytes::new(48), Bytes::new(65_535))?;
         }
         factor("window_rtts", self.window_rtts, 100, 100_000)?;
-        count("small_window", self.small_window, 1, 1_000_000)?;
-        count("min_window", self.min_window, 1, 1_000_000)?;
+        range("small_window", self.small_window, 1, 1_000_000)?;
+        range("min_window", self.min_window, 1, 1_000_000)?;
         factor("duty", self.duty, 1, 1000)?;
         factor("small_duty", self.small_duty, 1, 1000)?;
-        count("margin", self.margin, 0, 10_000)?;
-        count("top_ups", self.top_ups, 0, 1000)?;
-        count("top_up_packets", self.top_up_packets, 1, 1000)?;
+        range("margin", self.margin, 0, 10_000)?;
+        range("top_ups", self.top_ups, 0, 1000)?;
+        range("top_up_packets", self.top_up_packets, 1, 1000)?;
         factor("helped", self.helped, 1, 1000)?;
-        count("max_failures", self.max_failures, 1, 1000)?;
-        time("max_cool_down", self.max_cool_down, Duration::from_secs(1), DAY)
+        range("max_failures", self.max_failures, 1, 1000)?;
+        range("max_cool_down", self.max_cool_down, Duration::from_secs(1), DAY)
     }
 }
 
@@ -326,21 +330,10 @@ impl Default for FlusherParams {
 
 fn range<T: Copy + PartialOrd + fmt::Display>(field: &str, value: T, low: T, high: T) -> Result<(), ParamError> {
     if value < low || value > high {
-        return Err(ParamError {
-            field: format!("flusher.{field}"),
-            value: value.to_string(),
-            rule: format!("from {low} to {high}"),
-        });
+        let rule = format!("from {low} to {high}");
+        return Err(ParamError::new(field, value.to_string(), rule));
     }
     Ok(())
-}
-
-fn count(field: &str, value: u32, low: u32, high: u32) -> Result<(), ParamError> {
-    range(field, value, low, high)
-}
-
-fn time(field: &str, value: Duration, low: Duration, high: Duration) -> Result<(), ParamError> {
-    range(field, value, low, high)
 }
 
 fn factor(field: &str, value: Factor, low: u32, high: u32) -> Result<(), ParamError> {

@@ -125,7 +125,7 @@ pub struct ConversationReport {
 }
 
 /// What came of two captures.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct PairReport {
     /// Of A and of B.
     pub sides: [SideCounts; 2],

@@ -67,8 +67,8 @@ impl Live {
     /// # Errors
     /// A sentence if the run is not watched.
     pub fn look(&mut self) -> Result<Snapshot, String> {
-        let view = self.run()?.view();
-        Ok(Snapshot::new(view.ok_or("the run is not watched")?))
+        let view = self.run()?.view().ok_or("the run is not watched")?;
+        Ok(Snapshot { view })
     }
 
     /// The names of what is seen, as a JSON object with `names`, `flows`, `stations`, `normalized` and `durationS`.

@@ -8,7 +8,7 @@ use wasm_bindgen::prelude::wasm_bindgen;
 #[derive(Clone, Debug)]
 #[wasm_bindgen]
 pub struct Snapshot {
-    view: View,
+    pub(crate) view: View,
 }
 
 /// What stands in one queue.
@@ -20,12 +20,6 @@ pub struct Queue {
 
 fn ms(time: Option<Duration>) -> f64 {
     time.map_or(f64::NAN, Duration::as_millis_f64)
-}
-
-impl Snapshot {
-    pub(crate) const fn new(view: View) -> Self {
-        Self { view }
-    }
 }
 
 #[wasm_bindgen]

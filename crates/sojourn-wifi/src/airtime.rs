@@ -102,10 +102,6 @@ fn credits(airtime: Duration) -> i64 {
     (airtime.as_nanos() * 256).cast_signed()
 }
 
-fn index(station: u16, category: AccessCategory) -> usize {
-    usize::from(station) * 4 + category.index()
-}
-
 impl AirtimeScheduler {
     /// For stations with these weights, all idle, each with a quantum of credit. Quantum and weights must be above
     /// zero.
@@ -174,7 +170,7 @@ impl AirtimeScheduler {
     /// gains no quantum by it.
     #[inline]
     pub fn wake(&mut self, station: u16, category: AccessCategory) {
-        let index = index(station, category);
+        let index = category.of(station);
         let s = &mut self.stations[index];
         if s.listed {
             return;
@@ -192,7 +188,7 @@ impl AirtimeScheduler {
     /// The station has used airtime.
     #[inline]
     pub fn charge(&mut self, station: u16, category: AccessCategory, airtime: Duration) {
-        self.stations[index(station, category)].credit -= credits(airtime);
+        self.stations[category.of(station)].credit -= credits(airtime);
     }
 
     /// A station's weight, above zero, from now on.
@@ -203,7 +199,7 @@ impl AirtimeScheduler {
     /// What the station may still use, in nanoseconds; debugfs shows it as `deficit`.
     #[must_use]
     pub fn credit(&self, station: u16, category: AccessCategory) -> i64 {
-        self.stations[index(station, category)].credit.div_euclid(256)
+        self.stations[category.of(station)].credit.div_euclid(256)
     }
 
     #[inline]

@@ -37,21 +37,10 @@ impl AqlSpec {
             return Err(WifiError::new(who, "aql", self.low.to_string(), rule));
         }
         let (least, most) = (Duration::from_micros(1), Duration::from_secs(10));
-        for (field, value, low, rule) in [
-            ("aql", self.low, least, "1us to 10s".to_owned()),
-            (
-                "aql_high",
-                self.high,
-                self.low,
-                format!("{} (wifi.aql) to 10s", self.low),
-            ),
-            ("aql_total", self.total, Duration::ZERO, "0s to 10s".to_owned()),
-        ] {
-            if value < low || value > most {
-                return Err(WifiError::new(who, field, value.to_string(), rule));
-            }
-        }
-        Ok(())
+        let high_rule = format!("{} (wifi.aql) to 10s", self.low);
+        WifiError::unless_in(least..=most, who, "aql", self.low, "1us to 10s")?;
+        WifiError::unless_in(self.low..=most, who, "aql_high", self.high, high_rule)?;
+        WifiError::unless_in(..=most, who, "aql_total", self.total, "0s to 10s")
     }
 }
 

@@ -1,6 +1,7 @@
 //! Traffic identifiers, access categories, and who is who in a cell.
 
 use crate::Variant;
+use sojourn_units::words;
 
 /// A node of a cell: 0 is the access point, station i (from 0) is i + 1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -76,37 +77,41 @@ impl Tid {
     }
 }
 
-/// An EDCA access category, the most urgent first.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum AccessCategory {
-    /// `AC_VO`.
-    Voice,
-    /// `AC_VI`.
-    Video,
-    /// `AC_BE`.
-    BestEffort,
-    /// `AC_BK`.
-    Background,
+words! {
+    /// An EDCA access category, the most urgent first.
+    pub enum AccessCategory {
+        /// `AC_VO`.
+        Voice = "vo",
+        /// `AC_VI`.
+        Video = "vi",
+        /// `AC_BE`.
+        BestEffort = "be",
+        /// `AC_BK`.
+        Background = "bk",
+    }
 }
 
 impl AccessCategory {
-    /// All, the most urgent first, in the order of [`AccessCategory::index`].
-    pub const ALL: [Self; 4] = [Self::Voice, Self::Video, Self::BestEffort, Self::Background];
-
     /// Position in [`AccessCategory::ALL`].
     #[must_use]
     pub const fn index(self) -> usize {
         self as usize
     }
 
-    /// The name in scenarios and records: `vo`, `vi`, `be`, `bk`.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
+    /// Position of a station in tables over all categories of all stations.
+    #[inline]
+    pub(crate) fn of(self, station: u16) -> usize {
+        usize::from(station) * 4 + self.index()
+    }
+
+    /// The two traffic identifiers of an access category, the higher first. Source: IEEE 802.11-2020 table 10-1.
+    #[inline]
+    pub(crate) const fn tids(self) -> [Tid; 2] {
         match self {
-            Self::Voice => "vo",
-            Self::Video => "vi",
-            Self::BestEffort => "be",
-            Self::Background => "bk",
+            Self::Voice => [Tid(7), Tid(6)],
+            Self::Video => [Tid(5), Tid(4)],
+            Self::BestEffort => [Tid(3), Tid(0)],
+            Self::Background => [Tid(2), Tid(1)],
         }
     }
 }

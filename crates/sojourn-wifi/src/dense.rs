@@ -16,16 +16,10 @@ pub struct DenseSpec {
 
 impl DenseSpec {
     pub(crate) fn validate(&self, who: &str, aggregate_time: Duration) -> Result<(), WifiError> {
-        if !(1..=2007).contains(&self.stations) {
-            let rule = "1 to 2007 stations";
-            return Err(WifiError::new(who, "dense_stations", self.stations.to_string(), rule));
-        }
-        let time = self.aggregate_time;
-        if time.is_zero() || time > aggregate_time.min(PPDU_MAX) {
-            let rule = format!("1ns to {aggregate_time} (wifi.aggregate_time)");
-            return Err(WifiError::new(who, "dense_aggregate_time", time.to_string(), rule));
-        }
-        Ok(())
+        WifiError::unless_in(1..=2007, who, "dense_stations", self.stations, "1 to 2007 stations")?;
+        let times = Duration::from_nanos(1)..=aggregate_time.min(PPDU_MAX);
+        let rule = format!("1ns to {aggregate_time} (wifi.aggregate_time)");
+        WifiError::unless_in(times, who, "dense_aggregate_time", self.aggregate_time, rule)
     }
 }
 

@@ -1,6 +1,6 @@
 //! What stood between the queue discipline and the hardware before 2016: the driver's own queues.
 
-use crate::{AccessCategory, FrameSink, NodeId, PeerTid, Tid, TidStats};
+use crate::{AccessCategory, FrameSink, NodeId, PeerTid, TidStats};
 use sojourn_qdisc::{
     AckFacts, AnyQdisc, Backlog, DropReason, DropSink, Dropped, List, Packet, Qdisc as _, QdiscSpec, Queued, Slab,
 };
@@ -233,19 +233,5 @@ impl<P: Packet> DriverFifo<P> {
         for fifo in &mut self.fifos {
             fifo.stats = TidStats::default();
         }
-    }
-}
-
-/// The two traffic identifiers of an access category, the higher first. Source: IEEE 802.11-2020 table 10-1.
-pub(crate) const fn tids_of(category: AccessCategory) -> [Tid; 2] {
-    let (high, low) = match category {
-        AccessCategory::Voice => (7, 6),
-        AccessCategory::Video => (5, 4),
-        AccessCategory::BestEffort => (3, 0),
-        AccessCategory::Background => (2, 1),
-    };
-    match (Tid::new(high), Tid::new(low)) {
-        (Some(high), Some(low)) => [high, low],
-        _ => panic!("traffic identifiers are below 8"),
     }
 }

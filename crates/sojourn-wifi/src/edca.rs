@@ -107,24 +107,16 @@ impl EdcaParams {
     pub const LONGEST_TXOP: Duration = Duration::from_micros(255 * 32);
 
     fn validate(&self, who: &str) -> Result<(), WifiError> {
-        if !(1..=15).contains(&self.aifsn) {
-            return Err(WifiError::new(who, "aifsn", self.aifsn.to_string(), "1 to 15"));
-        }
+        WifiError::unless_in(1..=15, who, "aifsn", self.aifsn, "1 to 15")?;
         let rule = "a power of two less one, 0 to 32767";
         for (field, window) in [("cw_min", self.cw_min), ("cw_max", self.cw_max)] {
             if window > 32_767 || !(u32::from(window) + 1).is_power_of_two() {
                 return Err(WifiError::new(who, field, window.to_string(), rule));
             }
         }
-        if self.cw_max < self.cw_min {
-            let rule = format!("at least cw_min, {}", self.cw_min);
-            return Err(WifiError::new(who, "cw_max", self.cw_max.to_string(), rule));
-        }
-        if self.txop_limit > Self::LONGEST_TXOP {
-            let value = self.txop_limit.to_string();
-            return Err(WifiError::new(who, "txop", value, "0s to 8.16ms"));
-        }
-        Ok(())
+        let rule = format!("at least cw_min, {}", self.cw_min);
+        WifiError::unless_in(self.cw_min.., who, "cw_max", self.cw_max, rule)?;
+        WifiError::unless_in(..=Self::LONGEST_TXOP, who, "txop", self.txop_limit, "0s to 8.16ms")
     }
 }
 

@@ -1,5 +1,7 @@
 //! The error for an option that cannot be used.
 
+use std::fmt::Display;
+use std::ops::RangeBounds;
 use thiserror::Error;
 
 /// An option of a cell whose value breaks its rule, in one sentence.
@@ -30,5 +32,19 @@ impl WifiError {
             value: value.into(),
             rule: rule.into(),
         }
+    }
+
+    /// An error if `value` is not in `range`, of which `rule` speaks.
+    pub(crate) fn unless_in<T: Copy + PartialOrd + Display>(
+        range: impl RangeBounds<T>,
+        who: &str,
+        field: &str,
+        value: T,
+        rule: impl Into<String>,
+    ) -> Result<(), Self> {
+        if range.contains(&value) {
+            return Ok(());
+        }
+        Err(Self::new(who, field, value.to_string(), rule))
     }
 }

@@ -34,9 +34,7 @@ impl FadeSpec {
     /// [`WifiError`] for the first value that breaks its rule.
     pub fn validate(&self, who: &str) -> Result<(), WifiError> {
         for (field, time) in [("fade", self.length), ("fade_gap", self.gap)] {
-            if !(SHORTEST..=LONGEST).contains(&time) {
-                return Err(WifiError::new(who, field, time.to_string(), "100us to 3600s"));
-            }
+            WifiError::unless_in(SHORTEST..=LONGEST, who, field, time, "100us to 3600s")?;
         }
         if !(self.error > 0.0 && self.error <= 1.0) {
             let rule = "above 0 and up to 1";

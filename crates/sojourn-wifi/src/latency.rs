@@ -56,25 +56,15 @@ impl LatencySpec {
             let rule = "left out with a hardware_queue of 1, which has no place for the next aggregate";
             return Err(WifiError::new(who, "defer", defer.to_string(), rule));
         }
-        let longest_age = Duration::from_secs(1000);
-        let one = Duration::from_nanos(1);
-        let ppdu_rule = format!("0s to {PPDU_MAX} (the longest PPDU)");
-        for (field, value, low, high, rule) in [
-            ("defer", self.defer, Duration::ZERO, PPDU_MAX, ppdu_rule.as_str()),
-            (
-                "build_time",
-                Some(self.build_time),
-                Duration::ZERO,
-                PPDU_MAX,
-                ppdu_rule.as_str(),
-            ),
-            ("retry_time", self.retry_time, one, longest_age, "1ns to 1000s"),
-            ("retry_sojourn", self.retry_sojourn, one, longest_age, "1ns to 1000s"),
-        ] {
-            if let Some(value) = value
-                && (value < low || value > high)
-            {
-                return Err(WifiError::new(who, field, value.to_string(), rule));
+        let build_rule = format!("0s to {PPDU_MAX} (the longest PPDU)");
+        if let Some(defer) = self.defer {
+            WifiError::unless_in(..=PPDU_MAX, who, "defer", defer, build_rule.as_str())?;
+        }
+        WifiError::unless_in(..=PPDU_MAX, who, "build_time", self.build_time, build_rule)?;
+        for (field, age) in [("retry_time", self.retry_time), ("retry_sojourn", self.retry_sojourn)] {
+            if let Some(age) = age {
+                let ages = Duration::from_nanos(1)..=Duration::from_secs(1000);
+                WifiError::unless_in(ages, who, field, age, "1ns to 1000s")?;
             }
         }
         Ok(())

@@ -59,10 +59,6 @@ pub struct Mac80211Scheduler {
     round: u64,
 }
 
-fn index(station: u16, category: AccessCategory) -> usize {
-    usize::from(station) * 4 + category.index()
-}
-
 fn signed(airtime: Duration) -> i64 {
     airtime.as_nanos().cast_signed()
 }
@@ -124,7 +120,7 @@ impl Mac80211Scheduler {
 
     /// A packet has arrived for the station, or frames of it are to be sent again.
     pub fn wake(&mut self, station: u16, category: AccessCategory, now: Time) {
-        let index = index(station, category);
+        let index = category.of(station);
         if !self.stations[index].listed {
             self.add(index, category, true, now);
         }
@@ -132,7 +128,7 @@ impl Mac80211Scheduler {
 
     /// The station has used airtime.
     pub fn charge(&mut self, station: u16, category: AccessCategory, airtime: Duration, now: Time) {
-        let station = &mut self.stations[index(station, category)];
+        let station = &mut self.stations[category.of(station)];
         if self.fairness && station.is_active(now) {
             station.deficit -= signed(airtime);
         }
@@ -142,7 +138,7 @@ impl Mac80211Scheduler {
     /// `deficit`.
     #[must_use]
     pub fn deficit(&self, station: u16, category: AccessCategory) -> i64 {
-        self.stations[index(station, category)].deficit
+        self.stations[category.of(station)].deficit
     }
 
     /// The station whose turn it is, taken off the list.
@@ -183,7 +179,7 @@ impl Mac80211Scheduler {
 
     /// The station has had its turn.
     fn put(&mut self, number: u16, category: AccessCategory, has_packets: bool, now: Time, driver: &impl Driver) {
-        let index = index(number, category);
+        let index = category.of(number);
         let station = &self.stations[index];
         let owes = station.deficit < signed(driver.pending(number, category));
         if has_packets || owes && station.is_active(now) {

@@ -121,39 +121,21 @@ impl Policies {
                 let rule = "a name that no other group has";
                 return Err(WifiError::new(&who, "name", format!("{:?}", group.name), rule));
             }
-            if !(1..=65_535).contains(&group.weight) {
-                return Err(WifiError::new(&who, "weight", group.weight.to_string(), "1 to 65535"));
-            }
-            if let Some(cap) = group.cap
-                && !(1e-6..=1.0).contains(&cap)
-            {
-                return Err(WifiError::new(&who, "cap", cap.to_string(), "0.000001 to 1"));
+            WifiError::unless_in(1..=65_535, &who, "weight", group.weight, "1 to 65535")?;
+            if let Some(cap) = group.cap {
+                WifiError::unless_in(1e-6..=1.0, &who, "cap", cap, "0.000001 to 1")?;
             }
         }
         let longest = Duration::from_secs(10);
-        if self.accounting_delay > longest {
-            let value = self.accounting_delay.to_string();
-            return Err(WifiError::new(who, "accounting_delay", value, "0 to 10s"));
-        }
-        if let Some(frames) = self.vo_in_aggregate
-            && !(1..=64).contains(&frames)
-        {
+        WifiError::unless_in(..=longest, who, "accounting_delay", self.accounting_delay, "0 to 10s")?;
+        if let Some(frames) = self.vo_in_aggregate {
             let rule = "1 to 64 (the Block Ack window)";
-            return Err(WifiError::new(who, "vo_in_aggregate_max", frames.to_string(), rule));
+            WifiError::unless_in(1..=64, who, "vo_in_aggregate_max", frames, rule)?;
         }
-        if self.vo_hold > 64 {
-            let rule = "0 to 64 (the Block Ack window)";
-            return Err(WifiError::new(
-                who,
-                "vo_in_aggregate_hold",
-                self.vo_hold.to_string(),
-                rule,
-            ));
-        }
-        if let Some(demote) = self.demote
-            && !(Duration::from_micros(1)..=longest).contains(&demote)
-        {
-            return Err(WifiError::new(who, "demote", demote.to_string(), "1us to 10s"));
+        let rule = "0 to 64 (the Block Ack window)";
+        WifiError::unless_in(..=64, who, "vo_in_aggregate_hold", self.vo_hold, rule)?;
+        if let Some(demote) = self.demote {
+            WifiError::unless_in(Duration::from_micros(1)..=longest, who, "demote", demote, "1us to 10s")?;
         }
         Ok(())
     }

@@ -115,45 +115,28 @@ impl NodeSpec {
                 return Err(WifiError::new(who, "qdisc", quoted(qdisc), rule));
             }
         }
-        let window = u64::from(BLOCK_ACK_WINDOW);
+        let window = u32::from(BLOCK_ACK_WINDOW);
         let frame = sojourn_qdisc::memory_of(sojourn_qdisc::MTU);
         let window_rule = format!("1 to {window} (the Block Ack window)");
         let memory_rule = format!("{frame}b (one full frame) to 4294967295b");
-        for (field, value, low, high, rule) in [
-            ("driver_frames", u64::from(self.driver_frames), 1, 65_536, "1 to 65536"),
-            ("hardware_queue", u64::from(self.hardware_queue), 1, 64, "1 to 64"),
-            (
-                "aggregate_frames",
-                u64::from(self.aggregate_frames),
-                1,
-                window,
-                &window_rule,
-            ),
-            ("retries", u64::from(self.retries), 1, 255, "1 to 255"),
-            ("queues", u64::from(self.queues), 1, 65_536, "1 to 65536"),
-            ("limit", u64::from(self.limit), 1, 1 << 24, "1 to 16777216"),
-            ("memory", self.memory.get(), frame, u64::from(u32::MAX), &memory_rule),
-            ("quantum", u64::from(self.quantum), 1, 1 << 20, "1 to 1048576"),
-        ] {
-            if value < low || value > high {
-                return Err(WifiError::new(who, field, value.to_string(), rule));
-            }
-        }
-        let longest_turn = Duration::from_secs(1);
-        let longest_codel = Duration::from_micros(u64::from(u32::MAX));
+        let memory = frame..=u64::from(u32::MAX);
+        WifiError::unless_in(1..=65_536, who, "driver_frames", self.driver_frames, "1 to 65536")?;
+        WifiError::unless_in(1..=64, who, "hardware_queue", self.hardware_queue, "1 to 64")?;
+        WifiError::unless_in(1..=window, who, "aggregate_frames", self.aggregate_frames, window_rule)?;
+        WifiError::unless_in(1.., who, "retries", self.retries, "1 to 255")?;
+        WifiError::unless_in(1..=65_536, who, "queues", self.queues, "1 to 65536")?;
+        WifiError::unless_in(1..=1 << 24, who, "limit", self.limit, "1 to 16777216")?;
+        WifiError::unless_in(memory, who, "memory", self.memory.get(), memory_rule)?;
+        WifiError::unless_in(1..=1 << 20, who, "quantum", self.quantum, "1 to 1048576")?;
         let (us, one) = (Duration::from_micros(1), Duration::from_nanos(1));
+        let turn = us..=Duration::from_secs(1);
+        let codel = one..=Duration::from_micros(u64::from(u32::MAX));
         let ppdu_rule = format!("1ns to {PPDU_MAX} (the longest PPDU)");
         let codel_rule = "1ns to 4294.967295s (32 bits of microseconds)";
-        for (field, value, low, high, rule) in [
-            ("aggregate_time", self.aggregate_time, one, PPDU_MAX, ppdu_rule.as_str()),
-            ("airtime_quantum", self.airtime_quantum, us, longest_turn, "1us to 1s"),
-            ("codel_target", self.codel_target, one, longest_codel, codel_rule),
-            ("codel_interval", self.codel_interval, one, longest_codel, codel_rule),
-        ] {
-            if value < low || value > high {
-                return Err(WifiError::new(who, field, value.to_string(), rule));
-            }
-        }
+        WifiError::unless_in(one..=PPDU_MAX, who, "aggregate_time", self.aggregate_time, ppdu_rule)?;
+        WifiError::unless_in(turn, who, "airtime_quantum", self.airtime_quantum, "1us to 1s")?;
+        WifiError::unless_in(codel.clone(), who, "codel_target", self.codel_target, codel_rule)?;
+        WifiError::unless_in(codel, who, "codel_interval", self.codel_interval, codel_rule)?;
         if self.variant == Variant::Linux612 && self.policies != Policies::NONE {
             let rule = "\"paper\" where groups, a scheduler or another policy are set, which Linux does not have";
             return Err(WifiError::new(
@@ -237,15 +220,11 @@ impl PeerSpec {
     /// # Errors
     /// [`WifiError`] unless the weight is 1 to 65535 and the minimum rate one that the peer can have.
     pub fn validate(&self, who: &str) -> Result<(), WifiError> {
-        if !(1..=65_535).contains(&self.weight) {
-            return Err(WifiError::new(who, "weight", self.weight.to_string(), "1 to 65535"));
-        }
+        WifiError::unless_in(1..=65_535, who, "weight", self.weight, "1 to 65535")?;
         if let Some(min_rate) = self.min_rate {
             let nominal = self.rate.nominal();
-            if min_rate > nominal {
-                let rule = format!("at most the station's rate, {nominal}");
-                return Err(WifiError::new(who, "min_rate", min_rate.to_string(), rule));
-            }
+            let rule = format!("at most the station's rate, {nominal}");
+            WifiError::unless_in(..=nominal, who, "min_rate", min_rate, rule)?;
         }
         Ok(())
     }

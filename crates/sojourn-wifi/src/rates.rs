@@ -1,38 +1,26 @@
 //! The data rates of the OFDM, HT and VHT physical layers, and their spelling in scenarios.
 
-use sojourn_units::{Duration, Rate, text};
+use sojourn_units::{Duration, Rate, text, words};
 use std::fmt;
 use thiserror::Error;
 
-/// A channel width.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Width {
-    /// 20 MHz.
-    #[default]
-    Mhz20,
-    /// 40 MHz.
-    Mhz40,
-    /// 80 MHz, VHT only.
-    Mhz80,
-    /// 160 MHz, VHT only.
-    Mhz160,
+words! {
+    /// A channel width.
+    #[derive(Default)]
+    pub enum Width {
+        /// 20 MHz.
+        #[default]
+        Mhz20 = "20mhz",
+        /// 40 MHz.
+        Mhz40 = "40mhz",
+        /// 80 MHz, VHT only.
+        Mhz80 = "80mhz",
+        /// 160 MHz, VHT only.
+        Mhz160 = "160mhz",
+    }
 }
 
 impl Width {
-    /// All, the narrowest first.
-    pub const ALL: [Self; 4] = [Self::Mhz20, Self::Mhz40, Self::Mhz80, Self::Mhz160];
-
-    /// The word in rates: `20mhz`, `40mhz`, `80mhz`, `160mhz`.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Mhz20 => "20mhz",
-            Self::Mhz40 => "40mhz",
-            Self::Mhz80 => "80mhz",
-            Self::Mhz160 => "160mhz",
-        }
-    }
-
     /// Data subcarriers, N_SD. Source: IEEE 802.11-2020 tables 19-6 and 21-5.
     pub(crate) const fn subcarriers(self) -> u32 {
         match self {
@@ -144,13 +132,8 @@ impl PhyRate {
             return Err(error(format!("ofdm {mbit}mbit"), OFDM_RULE));
         }
         Ok(Self {
-            format: Format::Ofdm,
-            mcs: mbit,
-            streams: 1,
-            width: Width::Mhz20,
-            guard: Guard::Long,
-            encoders: 1,
             bits_per_symbol: u32::from(mbit) * 4,
+            ..Self::new(Format::Ofdm, mbit, 1, Width::Mhz20, Guard::Long)
         })
     }
 
@@ -201,31 +184,29 @@ impl PhyRate {
     /// # Errors
     /// [`RateError`] with the text and the rule that it breaks.
     pub fn parse(text: &str) -> Result<Self, RateError> {
-        let retold = |e: RateError| error(text.to_owned(), e.rule);
+        let wrong = |rule| error(text.to_owned(), rule);
         let mut words = text.split_ascii_whitespace();
-        match words.next() {
+        let rate = match words.next() {
             Some("ofdm") => {
                 let mbit = words.next().and_then(|w| w.strip_suffix("mbit")).and_then(number);
                 match (mbit, words.next()) {
-                    (Some(mbit), None) => Self::ofdm(mbit).map_err(retold),
-                    _ => Err(error(text.to_owned(), GRAMMAR)),
+                    (Some(mbit), None) => Self::ofdm(mbit),
+                    _ => Err(wrong(GRAMMAR)),
                 }
             }
             Some(first @ ("ht" | "vht")) => {
-                let options = Options::parse(words).ok_or_else(|| error(text.to_owned(), GRAMMAR))?;
-                let mcs = options.mcs.ok_or_else(|| error(text.to_owned(), GRAMMAR))?;
+                let options = Options::parse(words).ok_or_else(|| wrong(GRAMMAR))?;
+                let mcs = options.mcs.ok_or_else(|| wrong(GRAMMAR))?;
                 let (width, guard) = (options.width.unwrap_or_default(), options.guard.unwrap_or_default());
                 match (first, options.streams) {
-                    ("ht", None) => Self::ht(mcs, width, guard).map_err(retold),
-                    ("ht", Some(_)) => Err(error(
-                        text.to_owned(),
-                        "HT takes no nss: MCS / 8 + 1 is the number of streams",
-                    )),
-                    (_, streams) => Self::vht(mcs, streams.unwrap_or(1), width, guard).map_err(retold),
+                    ("ht", None) => Self::ht(mcs, width, guard),
+                    ("ht", Some(_)) => Err(wrong("HT takes no nss: MCS / 8 + 1 is the number of streams")),
+                    (_, streams) => Self::vht(mcs, streams.unwrap_or(1), width, guard),
                 }
             }
-            _ => Err(error(text.to_owned(), GRAMMAR)),
-        }
+            _ => Err(wrong(GRAMMAR)),
+        };
+        rate.map_err(|e| wrong(e.rule))
     }
 
     /// Every rate there is, in the order of format, width, guard interval, streams and MCS.
@@ -337,17 +318,11 @@ impl PhyRate {
     }
 
     /// Fills in what follows from modulation `index`, streams and width.
-    fn with_bits(self, index: u8) -> Self {
+    fn with_bits(mut self, index: u8) -> Self {
         let (bits, numerator, denominator) = MODULATIONS[usize::from(index)];
-        let bits_per_symbol = self.width.subcarriers() * u32::from(self.streams) * bits * numerator / denominator;
-        let rate = Self {
-            bits_per_symbol,
-            ..self
-        };
-        Self {
-            encoders: rate.count_encoders(),
-            ..rate
-        }
+        self.bits_per_symbol = self.width.subcarriers() * u32::from(self.streams) * bits * numerator / denominator;
+        self.encoders = self.count_encoders();
+        self
     }
 
     /// HT: two encoders above 300 Mbit/s. VHT: one for each 600 Mbit/s begun (540 with the long guard interval), and
@@ -409,7 +384,7 @@ impl Options {
                 "lgi" => options.guard.replace(Guard::Long).is_some(),
                 "sgi" => options.guard.replace(Guard::Short).is_some(),
                 _ => {
-                    let width = Width::ALL.into_iter().find(|width| width.name() == word)?;
+                    let width = Width::from_name(word)?;
                     options.width.replace(width).is_some()
                 }
             };

@@ -66,7 +66,7 @@ impl RoundRobin {
     /// The station has something to send: it joins the round as the last if it is not in it.
     #[inline]
     pub fn wake(&mut self, station: u16, category: AccessCategory) {
-        let index = usize::from(station) * 4 + category.index();
+        let index = category.of(station);
         if !self.listed[index] {
             self.listed[index] = true;
             self.rounds[category.index()].add(&mut self.links, index);

@@ -103,9 +103,7 @@ impl CellSpec {
                 return Err(WifiError::new(&who, "name", value, "a name that no other station has"));
             }
             for (field, error) in [("error", station.error), ("error_up", station.error_up)] {
-                if !(0.0..1.0).contains(&error) {
-                    return Err(WifiError::new(&who, field, error.to_string(), "0 to below 1"));
-                }
+                WifiError::unless_in(0.0..1.0, &who, field, error, "0 to below 1")?;
             }
             if let Some(fade) = &station.fade {
                 fade.validate(&who)?;

@@ -1,7 +1,6 @@
 //! Voice frames that ride at the head of a station's other aggregates.
 
 use crate::PeerTid;
-use crate::driver_fifo::tids_of;
 use crate::retry::Originator;
 use crate::{AccessCategory, FrameSink, WifiQueues};
 use sojourn_qdisc::{Packet, Queued};
@@ -22,7 +21,6 @@ use sojourn_units::Time;
 ///
 /// Source: seed 002 section 4.3, "Improved network efficiency". How contended the medium is does not enter.
 pub(crate) struct Riders<P> {
-    station: u16,
     /// How many may still ride.
     left: u32,
     taken: u64,
@@ -34,14 +32,13 @@ pub(crate) struct Riders<P> {
     last: Option<usize>,
 }
 
-const TIDS: [crate::Tid; 2] = tids_of(AccessCategory::Voice);
+const TIDS: [crate::Tid; 2] = AccessCategory::Voice.tids();
 
 impl<P: Packet> Riders<P> {
     /// Before an aggregate for `to` is built; at most `most` voice packets.
     pub(crate) fn board(most: u32, to: PeerTid, originators: &mut [Originator<P>]) -> Self {
         let voice = TIDS.map(|tid| PeerTid { tid, ..to }.index());
         Self {
-            station: to.peer,
             left: most,
             taken: 0,
             held: voice.map(|index| originators[index].held.take()),
@@ -62,10 +59,7 @@ impl<P: Packet> Riders<P> {
             if self.left == 0 {
                 break;
             }
-            let voice = PeerTid {
-                peer: self.station,
-                tid,
-            };
+            let voice = PeerTid { tid, ..to };
             if let Some(queued) = self.held[i].take().or_else(|| queues.dequeue(voice, now, drops)) {
                 self.left -= 1;
                 self.taken += 1;
@@ -86,10 +80,7 @@ impl<P: Packet> Riders<P> {
             self.taken -= 1;
         }
         for (tid, held) in TIDS.into_iter().zip(self.held) {
-            let voice = PeerTid {
-                peer: self.station,
-                tid,
-            };
+            let voice = PeerTid { tid, ..to };
             originators[voice.index()].held = held;
         }
         if self.own.is_some() {

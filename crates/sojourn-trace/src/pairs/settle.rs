@@ -50,10 +50,8 @@ pub(super) struct Settle {
     ambiguous: [u64; 2],
     duplicates: [u64; 2],
     matched: u64,
-    pairs: u64,
-    unpaired: u64,
-    apart: u64,
-    negative: u64,
+    /// What is counted of pairs; the rest of it is known at the end.
+    report: PairReport,
 }
 
 impl Settle {
@@ -66,10 +64,7 @@ impl Settle {
             ambiguous: [0; 2],
             duplicates: [0; 2],
             matched: 0,
-            pairs: 0,
-            unpaired: 0,
-            apart: 0,
-            negative: 0,
+            report: PairReport::default(),
         }
     }
 
@@ -147,20 +142,20 @@ impl Settle {
             return;
         }
         let Some((there_a, there_b)) = state.last[forth].take() else {
-            self.unpaired += 1;
+            self.report.unpaired += 1;
             return;
         };
         let gap = i128::from(both.at_b) - i128::from(there_b);
         if gap > i128::from(self.gap_ns) {
-            self.apart += 1;
+            self.report.apart += 1;
             return;
         }
         let rtt = i128::from(both.at_a) - i128::from(there_a) - gap;
         let (Ok(rtt_ns), Ok(gap_ns)) = (u64::try_from(rtt), u64::try_from(gap)) else {
-            self.negative += 1;
+            self.report.negative += 1;
             return;
         };
-        self.pairs += 1;
+        self.report.pairs += 1;
         state.pairs += 1;
         each(Pair {
             conversation: both.conversation,
@@ -191,11 +186,8 @@ impl Settle {
         PairReport {
             sides,
             conversations: conversations.collect(),
-            pairs: self.pairs,
-            unpaired: self.unpaired,
-            apart: self.apart,
-            negative: self.negative,
             offset_ns,
+            ..self.report
         }
     }
 }

@@ -118,7 +118,7 @@ fn coming_and_going_brings_no_airtime() {
         used[usize::from(fake.queue[0])] += 1;
         complete(&mut s, &mut fake, us(1000));
         // It leaves the lists after each aggregate, and is woken when that is on its way.
-        if fake.waiting[1] == 0 && !s.stations[index(1, AC)].listed {
+        if fake.waiting[1] == 0 && !s.stations[AC.of(1)].listed {
             fake.waiting[1] = 1;
             s.wake(1, AC);
             s.schedule(AC, &mut fake);

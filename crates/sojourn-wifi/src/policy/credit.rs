@@ -3,13 +3,6 @@
 use crate::{AccessCategory, Driver};
 use sojourn_units::Duration;
 
-/// One access category.
-#[derive(Clone, Debug, Default)]
-struct Category {
-    /// The stations that wait, who was served last at the end.
-    waiting: Vec<u16>,
-}
-
 /// Deficit transmission time: each time airtime is charged, the station that used it pays, and all that wait, and the
 /// payer, are given a part by weight. So credits always add up to what they did before. The station with the most
 /// credit sends next; of several the one that was served longest ago.
@@ -29,11 +22,8 @@ pub struct CreditScheduler {
     /// By station and access category, ns.
     credit: Vec<i64>,
     listed: Vec<bool>,
-    categories: [Category; 4],
-}
-
-fn index(station: u16, category: AccessCategory) -> usize {
-    usize::from(station) * 4 + category.index()
+    /// Of each category the stations that wait, who was served last at the end.
+    waiting: [Vec<u16>; 4],
 }
 
 impl CreditScheduler {
@@ -44,7 +34,7 @@ impl CreditScheduler {
             weights: weights.to_vec(),
             credit: vec![0; weights.len() * 4],
             listed: vec![false; weights.len() * 4],
-            categories: std::array::from_fn(|_| Category::default()),
+            waiting: std::array::from_fn(|_| Vec::new()),
         }
     }
 
@@ -54,14 +44,14 @@ impl CreditScheduler {
             let Some(at) = self.richest(category, driver) else {
                 return;
             };
-            let waiting = &mut self.categories[category.index()].waiting;
+            let waiting = &mut self.waiting[category.index()];
             let station = waiting[at];
             if !driver.queue_is_empty(station, category) && driver.window_is_closed(station, category) {
                 return;
             }
             waiting.remove(at);
             if driver.queue_is_empty(station, category) {
-                let index = index(station, category);
+                let index = category.of(station);
                 self.listed[index] = false;
                 self.credit[index] = self.credit[index].min(0);
                 continue;
@@ -73,13 +63,13 @@ impl CreditScheduler {
 
     /// Where the station with the most credit is in the list, of those with room below the queues.
     fn richest(&self, category: AccessCategory, driver: &impl Driver) -> Option<usize> {
-        let waiting = &self.categories[category.index()].waiting;
+        let waiting = &self.waiting[category.index()];
         // The last of the largest from the back is the first from the front.
         let has_room = |&(_, &station): &(usize, &u16)| driver.has_room(station, category);
         let richest = waiting.iter().enumerate().rev().filter(has_room);
         Some(
             richest
-                .max_by_key(|&(_, &station)| self.credit[index(station, category)])?
+                .max_by_key(|&(_, &station)| self.credit[category.of(station)])?
                 .0,
         )
     }
@@ -87,18 +77,18 @@ impl CreditScheduler {
     /// A packet has arrived for the station: it waits from now on.
     #[inline]
     pub fn wake(&mut self, station: u16, category: AccessCategory) {
-        let index = index(station, category);
+        let index = category.of(station);
         if !std::mem::replace(&mut self.listed[index], true) {
-            self.categories[category.index()].waiting.push(station);
+            self.waiting[category.index()].push(station);
         }
     }
 
     /// The station has used airtime.
     pub fn charge(&mut self, station: u16, category: AccessCategory, airtime: Duration) {
         let airtime = airtime.as_nanos();
-        let payer = index(station, category);
+        let payer = category.of(station);
         self.credit[payer] -= airtime.cast_signed();
-        let waiting = &self.categories[category.index()].waiting;
+        let waiting = &self.waiting[category.index()];
         let absent = (!self.listed[payer]).then_some(station);
         let takers = || waiting.iter().copied().chain(absent);
         let all: u64 = takers().map(|s| u64::from(self.weights[usize::from(s)])).sum();
@@ -107,7 +97,7 @@ impl CreditScheduler {
         for taker in takers() {
             weight += u64::from(self.weights[usize::from(taker)]);
             let sum = (u128::from(airtime) * u128::from(weight) / u128::from(all)) as u64;
-            self.credit[index(taker, category)] += (sum - given).cast_signed();
+            self.credit[category.of(taker)] += (sum - given).cast_signed();
             given = sum;
         }
     }
@@ -120,7 +110,7 @@ impl CreditScheduler {
     /// The station's credit, in nanoseconds.
     #[must_use]
     pub fn credit(&self, station: u16, category: AccessCategory) -> i64 {
-        self.credit[index(station, category)]
+        self.credit[category.of(station)]
     }
 }
 

@@ -3,7 +3,6 @@
 use super::sender::{Sender, tids};
 use super::source::Source;
 use crate::aggregate::build;
-use crate::driver_fifo::tids_of;
 use crate::policy::SharedDriver;
 use crate::vo_in_aggregate::Riders;
 use crate::{AccessCategory, Driver, FrameSink, PeerTid, WifiPacket};
@@ -82,7 +81,7 @@ impl<P: WifiPacket> Driver for Building<'_, P> {
         let turn = self.sender.peers[usize::from(station)].turn[category.index()];
         let tids = [turn, 1 - turn].map(|i| PeerTid {
             peer: station,
-            tid: tids_of(category)[i],
+            tid: category.tids()[i],
         });
         let from = if self.sender.can_send(tids[0]) {
             tids[0]

@@ -6,7 +6,6 @@ use crate::aggregate::AggregateLimits;
 use crate::aql::Pending;
 use crate::defer::Deferral;
 use crate::dense::Dense;
-use crate::driver_fifo::tids_of;
 use crate::queue_spec::{NodeSpec, PeerSpec};
 use crate::retry::Originator;
 use crate::retry_age::RetryAge;
@@ -254,5 +253,5 @@ impl<P: WifiPacket> Sender<P> {
 
 /// The traffic identifiers of an access category of a peer.
 pub(super) fn tids(peer: u16, category: AccessCategory) -> impl Iterator<Item = PeerTid> {
-    tids_of(category).into_iter().map(move |tid| PeerTid { peer, tid })
+    category.tids().into_iter().map(move |tid| PeerTid { peer, tid })
 }

@@ -1,4 +1,4 @@
-//! The options of a segment that has AccECN's (RFC 9768 section 3.2.3).
+//! The TCP options of a segment, also those of AccECN (RFC 9768 section 3.2.3).
 
 use super::WINDOW_SCALE;
 use sojourn_tcp::{Flags, Segment};
@@ -23,7 +23,9 @@ pub(super) fn options(s: &Segment, mss: u16, ack: u32) -> Vec<u8> {
     out.extend(s.ts_ecr.to_be_bytes());
 
     let blocks = if syn { 0 } else { usize::from(s.sack_count) };
-    out.extend([s.accecn.order().kind(), s.accecn.len() as u8]);
+    if s.accecn.is_present() {
+        out.extend([s.accecn.order().kind(), s.accecn.len() as u8]);
+    }
     for (_, value) in s.accecn.fields() {
         out.extend(&value.to_be_bytes()[1..]);
     }
