@@ -69,6 +69,10 @@ pub(crate) struct Rules {
     /// With AccECN a segment is acknowledged at once if its timestamp is newer than those before. Source: L4STeam's Linux
     /// 5.15 `tcp_ecn_received_counters`.
     pub(crate) acknowledges_ect: bool,
+    /// Memory that a router adds to a segment where it makes room for a link's header (`pskb_expand_head`), bytes. Measured
+    /// on 6.12 by the windows of flows with segments of 536 to 1448 bytes that buffers of 128 and 512 KiB bound; 6.1 and
+    /// 7.3 add nothing.
+    pub(crate) routed: u64,
     /// A smaller sample of the receiver's round trip counts at once. Source: `tcp_rcv_rtt_update` of Linux 6.1.192;
     /// earlier ones smooth all.
     pub(crate) rtt_falls: bool,
@@ -99,6 +103,7 @@ const LINUX_6_1: Rules = Rules {
     heeds_push: true,
     heeds_full_push: true,
     acknowledges_ect: false,
+    routed: 0,
     rtt_falls: true,
     spans: false,
 };
@@ -132,6 +137,7 @@ const LINUX_5_15: Rules = Rules {
 
 const LINUX_6_12: Rules = Rules {
     heads: Heads::Lean612,
+    routed: 64,
     ..LINUX_6_1
 };
 
@@ -139,6 +145,7 @@ const LINUX_7_3: Rules = Rules {
     small_queue: Limit::AtMost(4 << 20),
     compression: 33,
     longest_delay: LongestDelay::BelowTimeout(TIMER_MAX),
+    routed: 0,
     spans: true,
     ..LINUX_6_12
 };

@@ -1,5 +1,6 @@
 //! Kernels by version: whose TCP the two ends have.
 
+use crate::rules::Rules;
 use sojourn_units::words;
 use thiserror::Error;
 
@@ -75,25 +76,23 @@ impl Heads {
 
     /// What a received segment with so much payload occupies, bytes.
     ///
-    /// On a wire between hosts it is what the sender made. Since 6.12 a router on the way that makes room for a link's
-    /// header adds 64 (`pskb_expand_head`); measured by the windows of flows with segments of 600 to 1448 bytes that
-    /// buffers of 128 and 512 KiB bound. A radio's frame is copied, behind its headers (86 bytes) and a gap of 64, with
+    /// On a wire between hosts it is what the sender made, and what a router on the way adds ([`Rules::routed`]). A
+    /// radio's frame is copied, behind its headers (86 bytes) and a gap of 64, with
     /// 64-byte lines, the 320 bytes that end the data, and an `sk_buff` (`__netdev_alloc_skb`). Measured on 6.12: of a
     /// buffer of 6 MiB 4,177,920 bytes are offered in a cell, 170 of 256 parts. Deviation: in a cell of Linux 6.1 as on a
     /// wire.
-    pub(crate) const fn received(self, payload: u64) -> u64 {
+    pub(crate) const fn received(self, payload: u64, rules: &Rules) -> u64 {
         match self {
             Self::Wireless612 => (payload + 86 + 64).next_multiple_of(64) + 320 + 256,
-            Self::Lean612 => self.segment() as u64 + 64 - 1448 + payload,
-            Self::Lean61 | Self::Large61 => self.segment() as u64 - 1448 + payload,
+            _ => self.segment() as u64 - 1448 + rules.routed + payload,
         }
     }
 
     /// What counts of a received segment with so much payload when it enlarges the receive window: without its head,
     /// if that has no payload. Source: Linux `truesize_adjust`.
-    pub(crate) const fn enlarging(self, payload: u64) -> u64 {
+    pub(crate) const fn enlarging(self, payload: u64, rules: &Rules) -> u64 {
         match self {
-            Self::Wireless612 => self.received(payload),
+            Self::Wireless612 => self.received(payload, rules),
             _ => payload,
         }
     }

@@ -158,7 +158,7 @@ impl ReceiveWindow {
             size: buffer.size,
             ratio: HALF,
             mss,
-            full: p.heads.received(mss),
+            full: p.heads.received(mss, p.variant.rules()),
             segment: SEGMENT.min(mss),
             rtt: None,
             round_over: None,
@@ -292,12 +292,12 @@ impl ReceiveWindow {
         let memory = if len == self.mss {
             self.full
         } else {
-            self.heads.received(len)
+            self.heads.received(len, self.rules)
         };
         if len > self.segment {
             self.measure(len, memory);
         }
-        len >= 128 && self.grow(len, self.heads.enlarging(len), memory + held)
+        len >= 128 && self.grow(len, self.heads.enlarging(len, self.rules), memory + held)
     }
 
     /// How large the peer's segments are tells which part of the memory is payload. Source: Linux `tcp_measure_rcv_mss`.

@@ -88,37 +88,43 @@ fn the_round_trip_rises_by_an_eighth_and_falls_at_once() {
     assert_eq!(old.rtt(), Some(Duration::from_millis(79)));
 }
 
-/// A window of Linux since 6.6, by hand: a full segment takes 576 + 64 + 256 + 1448 = 2344 bytes, so 158 of 256 parts of
-/// the buffer are window once one has come, 80,896 of 131,072 bytes. Of these the segment at hand takes its part.
+/// A window of Linux since 6.6, by hand. Of 7.3 a full segment takes 576 + 256 + 1448 = 2280 bytes, so 162 of 256 parts of
+/// the buffer are window once one has come. Of 6.12 it takes 64 more, so 158 are. Of these the segment at hand takes its
+/// part: (131,072 - 2280) x 162 / 256 = 81,501 and (131,072 - 2344) x 158 / 256 = 79,449 are left.
 #[test]
 fn the_window_since_linux_6_6_is_the_part_of_the_buffer_that_is_payload() {
-    for variant in [Variant::Linux612, Variant::Linux73] {
+    for (variant, growths, offered) in [(Variant::Linux612, 6, 79_449), (Variant::Linux73, 7, 81_501)] {
         let mut w = automatic(variant, 3 << 20);
         assert_eq!(w.offered(), 64_088);
-        // (131,072 - 2344) x 158 / 256 = 79,449, by 2896 with each segment.
-        assert_eq!(enlarging(&mut w, 10), 6);
-        assert_eq!(w.offered(), 79_449);
-        // A buffer of 3,240,506 bytes. 3,104,741 of them above a gap leave 133,421, worth 82,345.
+        assert_eq!(enlarging(&mut w, 10), growths);
+        assert_eq!(w.offered(), offered);
+        // A buffer that may offer 2,000,000 bytes. What lies above a gap leaves room for one segment, and none.
         w.enlarge(2_000_000);
         assert_eq!(w.clamp, 1_999_999);
         assert!(comes(&mut w, 2, 0, 60));
-        assert_eq!(w.offered(), 82_345);
-        assert!(!comes(&mut w, 2, 3_104_741, 60));
+        assert_eq!(w.offered(), offered + 2896);
+        let left = (w.offered() * 256).div_ceil(w.ratio);
+        let held = w.size - w.full - left;
+        assert!(!comes(&mut w, 2, held, 60));
+        assert!(comes(&mut w, 2, held - 256, 60));
         w.resize(131_072);
         assert!(w.select(65_537, 0).crowded && !w.select(65_536, 0).crowded);
     }
 }
 
+/// Twice the best round trip of 14,480 bytes, and what is between the gap and the last byte: 82,944 bytes are 162 of 256
+/// parts of the buffer as it is, and one more takes a byte and a half.
 #[test]
 fn what_is_above_a_gap_enlarges_the_buffer_of_linux_7_3() {
-    for (variant, size) in [(Variant::Linux73, 131_073), (Variant::Linux612, 131_072)] {
+    for (variant, span, size) in [
+        (Variant::Linux73, 53_984, 131_073),
+        (Variant::Linux612, 53_984, 131_072),
+    ] {
         let mut w = automatic(variant, 3 << 20);
         comes(&mut w, 1, 0, 50);
-        // Twice the best round trip of 14,480 bytes, and what is between the gap and the last byte: 80,896 bytes of
-        // window are the buffer as it is, and one more takes a byte and a half.
-        w.on_span(51_936);
+        w.on_span(span);
         assert_eq!(w.size, 131_072);
-        w.on_span(51_937);
+        w.on_span(span + 1);
         assert_eq!(w.size, size);
     }
 }
@@ -127,13 +133,13 @@ fn what_is_above_a_gap_enlarges_the_buffer_of_linux_7_3() {
 /// grew by what it was before: 434,400 bytes. Linux 6.12 adds 16 segments first: (86,880 + 23,168) x 5.
 #[test]
 fn the_window_follows_twice_what_was_read() {
-    for (variant, wanted) in [(Variant::Linux73, 434_400), (Variant::Linux612, 550_240)] {
+    for (variant, wanted, ratio) in [(Variant::Linux73, 434_400, 162), (Variant::Linux612, 550_240, 158)] {
         let mut w = automatic(variant, 3 << 20);
         comes(&mut w, 1, 0, 50);
         assert_eq!(w.rtt(), Some(Duration::from_millis(50)));
         w.on_read(1 + 30 * 1448, Time::from_millis(50));
         comes(&mut w, 1, 0, 51);
-        assert_eq!(w.size, wanted * 256 / 158);
+        assert_eq!(w.size, wanted * 256 / ratio);
     }
     // A sample below a millisecond does not count in Linux 7.3.
     let mut w = automatic(Variant::Linux73, 3 << 20);
