@@ -156,7 +156,7 @@ WIDE = {"rate": [f"{n}mbit" for n in range(1, 17)], "burst": [f"{n}ms" for n in 
     ("words", "sentence"),
     [
         (["--pair", "prague"], "pair is 'prague', but must be two of "),
-        (["--pair", "reno/vegas"], "pair is 'reno/vegas', but must be two of "),
+        (["--pair", "reno/westwood"], "pair is 'reno/westwood', but must be two of "),
         (["--pair", "reno/cubic", "--pair", "reno/cubic"], "pair is given twice with the same value"),
         (["--bottleneck", "sfq"], "bottleneck is 'sfq', but must be one of fifo, codel, "),
         (["--plane", "rtt"], "plane is 'rtt', but must be one of rate-rtt, "),

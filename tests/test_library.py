@@ -107,7 +107,7 @@ def test_scenario_mirrors_the_canonical_form() -> None:
     assert set(canonical) <= {field.name for field in dataclasses.fields(sojourn.Scenario)}
     tcp = {field.name for field in dataclasses.fields(sojourn.Tcp)}
     left_out = {"save_metrics", "receive_buffer", "abe", "ecn_low", "gso", "bbr2_ecn_max_rtt"}
-    left_out |= {"prague_fallback", "prague_rtt", "prague_version"}
+    left_out |= {"prague_fallback", "prague_rtt", "prague_version", "vegas_beta"}
     assert set(canonical["tcp"]) == tcp - left_out
     tcp_of_all = sojourn.Tcp(
         save_metrics=True,
@@ -120,6 +120,7 @@ def test_scenario_mirrors_the_canonical_form() -> None:
         prague_fallback=True,
         prague_rtt="additive",
         prague_version="0.7",
+        vegas_beta=8,
     )
     unusual = dataclasses.replace(scenario, tcp=tcp_of_all)
     assert set(json.loads(unusual.normalized())["tcp"]) == tcp

@@ -86,6 +86,9 @@ class Tcp:
         but its window has a fraction) or `"0.7"` (also, the first mark halves the window, trains may have one segment,
         flows below 25 ms count as one with 25 ms after 4 rounds, and a window of 4 segments or fewer is steered by its
         rate). A kernel has its own, whatever this says.
+    vegas_beta
+        More segments of its own in the queue than this, and `vegas` makes its window smaller (default 4, at least 2;
+        Linux `tcp_vegas/beta`). A kernel has its own, so only the simulator takes it.
     """
 
     variant: str | None = None
@@ -105,6 +108,7 @@ class Tcp:
     prague_fallback: bool | None = None
     prague_rtt: str | None = None
     prague_version: str | None = None
+    vegas_beta: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,7 +1,7 @@
 //! What the hosts of each back end, and what is between them, cannot do.
 
 use crate::{Backend, Direction, Scenario, ScenarioError, fail};
-use sojourn_tcp::cc::{LaterBbrParams, RttControl, SlowStart};
+use sojourn_tcp::cc::{LaterBbrParams, RttControl, SlowStart, VegasParams};
 use sojourn_tcp::{EcnMode, ReceiveBuffer, Variant};
 use sojourn_units::Duration;
 
@@ -104,6 +104,10 @@ fn check_tcp(s: &Scenario, backend: Backend) -> Result<(), ScenarioError> {
     if tcp.bbr2_ecn_max_rtt != LaterBbrParams::ECN_MAX_RTT {
         let why = "Linux has no BBRv2, so only the simulator takes it";
         return refuse("tcp.bbr2_ecn_max_rtt", tcp.bbr2_ecn_max_rtt, why);
+    }
+    if tcp.vegas_beta != VegasParams::BETA {
+        let why = "a kernel's Vegas is set by its module's parameters, so only the simulator takes it";
+        return refuse("tcp.vegas_beta", tcp.vegas_beta.to_string(), why);
     }
     if tcp.prague_fallback || tcp.prague_rtt != RttControl::default() {
         let why = "a kernel's Prague is set by its module's parameters, so only the simulator takes it";

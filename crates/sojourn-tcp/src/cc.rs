@@ -13,6 +13,7 @@ mod reno;
 mod sample;
 mod slow_start;
 mod state;
+mod vegas;
 mod window;
 
 pub use bbr::{Bbr, BbrParams};
@@ -28,6 +29,7 @@ pub use reno::Reno;
 pub use sample::{LostSegment, RateSample, SenderView};
 pub use slow_start::SlowStart;
 pub use state::CaState;
+pub use vegas::{Vegas, VegasParams};
 pub use window::{Threshold, Window};
 
 use crate::variant::Variant;
@@ -392,6 +394,8 @@ controls! {
     Bbr3: bbr3,
     /// [`Prague`]: RFC 9331 section 4, as L4STeam's Linux has it.
     Prague: prague,
+    /// [`Vegas`]: as Linux has it.
+    Vegas: vegas,
     /// [`Fixed`].
     Fixed: fixed in test,
 }

@@ -1,7 +1,7 @@
 //! What may be set on a connection.
 
 use crate::accecn::{AccEcnParams, EcnMode};
-use crate::cc::{self, Algorithm, LaterBbrParams, PragueParams, PragueVersion, RttControl};
+use crate::cc::{self, Algorithm, LaterBbrParams, PragueParams, PragueVersion, RttControl, VegasParams};
 use crate::variant::{Heads, ParamError, Variant};
 use crate::window::ReceiveMemory;
 use schemars::JsonSchema;
@@ -105,6 +105,10 @@ pub struct TcpParams {
     /// A kernel has its own, whatever this says.
     #[serde(skip_serializing_if = "is_06")]
     pub prague_version: PragueVersion,
+    /// More segments of its own in the queue than this, and `vegas` makes its window smaller (default 4, at least 2; Linux
+    /// `tcp_vegas/beta`). A kernel has its own, so only the simulator takes it.
+    #[serde(skip_serializing_if = "is_usual_beta")]
+    pub vegas_beta: u32,
     /// Whether segments leave apart: at the rate of the congestion control, or at Linux's (two windows a round trip in
     /// slow start, 1.2 after). A control that needs pacing is always paced.
     #[serde(skip)]
@@ -224,6 +228,11 @@ fn is_rate(control: &RttControl) -> bool {
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands a reference over")]
+fn is_usual_beta(beta: &u32) -> bool {
+    *beta == VegasParams::BETA
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands a reference over")]
 fn is_auto(buffer: &ReceiveBuffer) -> bool {
     *buffer == ReceiveBuffer::Auto
 }
@@ -253,6 +262,7 @@ impl Default for TcpParams {
             prague_fallback: false,
             prague_rtt: RttControl::Rate,
             prague_version: PragueVersion::V06,
+            vegas_beta: VegasParams::BETA,
             pacing: false,
             send_buffer: None,
             sack: true,
@@ -296,6 +306,7 @@ impl TcpParams {
                 rtt: self.prague_rtt,
                 version: self.prague_version,
             },
+            vegas: VegasParams { beta: self.vegas_beta },
             ..self.cc.clone()
         }
     }
@@ -360,6 +371,12 @@ impl TcpParams {
             "congestion_control",
             self.congestion_control.name().into(),
             "another with tcp.variant linux-3.14, which is older than AccECN",
+        )?;
+        check(
+            (VegasParams::ALPHA..=1000).contains(&self.vegas_beta),
+            "tcp.vegas_beta",
+            self.vegas_beta.to_string(),
+            "2 to 1000 segments",
         )?;
         let rto = self.min_rto;
         check(

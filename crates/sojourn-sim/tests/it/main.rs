@@ -21,4 +21,5 @@ mod queues;
 mod scenario;
 mod service_interval;
 mod traffic;
+mod vegas;
 mod wifi;

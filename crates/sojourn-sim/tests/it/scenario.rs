@@ -29,7 +29,7 @@ fn unknown_keys_are_named_with_their_place_and_what_may_stand_there() {
             with(&base(), json!({"tcp": {"cwnd": 1}})),
             "key \"tcp.cwnd\" is unknown, but must be one of variant, mss, initial_window, receive_window, receive_buffer, \
              hystart, ecn, abe, ecn_low, bbr2_ecn_max_rtt, delayed_ack, gso, min_rto, save_metrics, prague_fallback, \
-             prague_rtt, prague_version",
+             prague_rtt, prague_version, vegas_beta",
         ),
         (
             flow(json!({"cc": "reno"})),
@@ -252,6 +252,10 @@ fn values_of_flows_probes_and_tcp_out_of_range_are_told_with_the_range() {
             "tcp.receive_buffer is null, but must be text in quotes",
         ),
         (
+            with(&base(), json!({"tcp": {"vegas_beta": 1}})),
+            "tcp.vegas_beta is 1, but must be 2 to 1000 segments",
+        ),
+        (
             with(&base(), json!({"tcp": {"min_rto": "0s"}})),
             "tcp.min_rto is 0s, but must be 1ms to 120s",
         ),
@@ -330,9 +334,9 @@ fn names_and_words_are_checked() {
             "flows[0].kind is \"udp\", but must be \"tcp\"",
         ),
         (
-            flow(json!({"congestion_control": "vegas"})),
+            flow(json!({"congestion_control": "westwood"})),
             format!(
-                "flows[0].congestion_control is \"vegas\", but must be one of: {}",
+                "flows[0].congestion_control is \"westwood\", but must be one of: {}",
                 controls()
             )
             .as_str(),

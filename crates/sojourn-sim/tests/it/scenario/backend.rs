@@ -134,6 +134,10 @@ fn linux_refuses_what_a_kernel_cannot_do() {
             "tcp.receive_buffer is locked, but the linux back end locks the receive buffers of a cell's hosts alone: leave it out",
         ),
         (
+            json!({"tcp": {"vegas_beta": 8}}),
+            "tcp.vegas_beta is 8, but a kernel's Vegas is set by its module's parameters, so only the simulator takes it: leave it out",
+        ),
+        (
             json!({"tcp": {"min_rto": "1500us"}}),
             "tcp.min_rto is 1500us, but must be a whole number of milliseconds on the linux back end, as a route carries it",
         ),

@@ -152,9 +152,9 @@ fn web_clients_are_checked() {
             "name is \"w\" twice, but must be unique among flows, probes, web clients and downloads",
         ),
     ]);
-    let unknown = error(&web(json!({"congestion_control": "vegas"})).to_string());
+    let unknown = error(&web(json!({"congestion_control": "westwood"})).to_string());
     assert!(
-        unknown.starts_with("web[0].congestion_control is \"vegas\", but must be"),
+        unknown.starts_with("web[0].congestion_control is \"westwood\", but must be"),
         "{unknown}"
     );
     let unknown = error(&web(json!({"worker": 1})).to_string());
@@ -203,9 +203,9 @@ fn downloads_are_checked() {
             "downloads[0].persistent is \"yes\", but must be true or false",
         ),
         (
-            download(json!({"congestion_control": "vegas"})),
+            download(json!({"congestion_control": "westwood"})),
             format!(
-                "downloads[0].congestion_control is \"vegas\", but must be one of: {}",
+                "downloads[0].congestion_control is \"westwood\", but must be one of: {}",
                 controls()
             )
             .as_str(),
