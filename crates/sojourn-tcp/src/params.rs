@@ -28,11 +28,12 @@ words! {
 #[expect(clippy::struct_excessive_bools, reason = "independent switches")]
 pub struct TcpParams {
     /// The kernel whose loss recovery and acknowledgement policy TCP has: `"linux-6.1"`, `"linux-6.12"` (the same, but
-    /// segments take more memory, so that small queues hold fewer), `"linux-7.3"` (as 6.12, but a receive window that
-    /// grows otherwise, and acknowledgements above a gap that are merged for longer), `"linux-5.15"` (as 6.1, but with
-    /// `gso` a train waits longer for an acknowledgement, and its end does not hurry the receiver; with AccECN the
-    /// receiver is that of L4STeam's Linux, which acknowledges a segment at once if its timestamp is newer than those
-    /// before) or `"linux-3.14"`.
+    /// segments take more memory, so that small queues hold fewer, and the receive window is what of its buffer
+    /// segments fill with payload), `"linux-7.3"` (as 6.12, but a receive window that grows otherwise, and
+    /// acknowledgements above a gap that are merged for longer), `"linux-5.15"` (as 6.1, but with `gso` a train waits
+    /// longer for an acknowledgement, and its end does not hurry the receiver; with AccECN the receiver is that of
+    /// L4STeam's Linux, which acknowledges a segment at once if its timestamp is newer than those before) or
+    /// `"linux-3.14"`.
     pub variant: Variant,
     /// Bytes of payload in a full segment; 1448 with timestamps on a 1500-byte MTU.
     pub mss: u16,

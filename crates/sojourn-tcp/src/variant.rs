@@ -23,7 +23,8 @@ words! {
         /// RACK-TLP, SACK compression: `linux-6.1`.
         #[default]
         Linux61 = "linux-6.1",
-        /// The same with the memory of Linux 6.12, which takes more for each segment, so that small queues hold fewer: `linux-6.12`.
+        /// The same with the memory of Linux 6.12, which takes more for each segment, so that small queues hold fewer, and
+        /// whose receive window is what of its buffer segments fill with payload: `linux-6.12`.
         Linux612 = "linux-6.12",
         /// The memory of Linux 6.12, a receive window that grows as in Linux 7.3, and its acknowledgements: above a gap
         /// they are merged for up to a third of the round trip, not a twentieth: `linux-7.3`.

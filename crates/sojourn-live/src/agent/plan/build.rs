@@ -202,7 +202,9 @@ impl Sockets {
         let socket = cached(&mut self.generic, host, Netlink::generic)?;
         let id = self.families.id(family, socket)?;
         let mut message = numbered(message, INDEX_OF_GENERIC, device)?;
-        message[4..6].copy_from_slice(&id.to_ne_bytes());
+        let place = message.get_mut(4..6);
+        let place = place.ok_or_else(|| AgentError::Plan("it has no message for its family".into()))?;
+        place.copy_from_slice(&id.to_ne_bytes());
         socket.request(message).doing(String::new).map(drop)
     }
 }
