@@ -12,11 +12,13 @@ from importlib import import_module
 
 from sojourn._native import Qdisc, __version__
 from sojourn.errors import ParamError, SojournError
+from sojourn.kinds import KINDS
 
 TYPE_CHECKING = False  # that of typing, which takes longer to load than all the rest here
 if TYPE_CHECKING:
     from sojourn.api import compare, run
-    from sojourn.scenario import Download, Flow, Probe, Scenario, Tcp, Web
+    from sojourn.scenario import Scenario
+    from sojourn.scenario_keys import *  # noqa: F403 -- the classes are generated, and so is which there are
     from sojourn.store.cell import DisciplineRuns
     from sojourn.store.comparison import Comparison
     from sojourn.store.run import Run
@@ -24,34 +26,27 @@ if TYPE_CHECKING:
 __all__ = [
     "Comparison",
     "DisciplineRuns",
-    "Download",
-    "Flow",
     "ParamError",
-    "Probe",
     "Qdisc",
     "Run",
     "Scenario",
     "SojournError",
-    "Tcp",
-    "Web",
     "__version__",
     "compare",
     "run",
 ]
+__all__ += KINDS
+__all__.sort()
 
 #: Where a name is defined that is loaded when it is first asked for: a worker process needs none of them.
 _LATER = {
     "Comparison": "store.comparison",
     "DisciplineRuns": "store.cell",
-    "Download": "scenario",
-    "Flow": "scenario",
-    "Probe": "scenario",
     "Run": "store.run",
     "Scenario": "scenario",
-    "Tcp": "scenario",
-    "Web": "scenario",
     "compare": "api",
     "run": "api",
+    **dict.fromkeys(KINDS, "scenario"),
 }
 
 

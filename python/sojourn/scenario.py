@@ -14,12 +14,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Self, get_args, get_origin, get_type_hints
 
-from sojourn import _native, bounded
+from sojourn import _native, bounded, scenario_keys
 from sojourn.bounds import check_integers
 from sojourn.errors import ParamError
-from sojourn.scenario_keys import Direction, Download, Flow, Flusher, Keys, Probe, Station, Tcp, Web, Wifi
+from sojourn.scenario_keys import *  # noqa: F403 -- the generated classes are this module's, too
 
-__all__ = ["Direction", "Download", "Flow", "Flusher", "Probe", "Scenario", "Station", "Tcp", "Web", "Wifi"]
+__all__ = ["Scenario"]
+__all__ += scenario_keys.__all__
 
 #: The measured window where none is given.
 DEFAULT_DURATION = "60s"
@@ -36,7 +37,7 @@ def _stated(value: Any) -> Any:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Scenario(Keys):
+class Scenario(scenario_keys.Keys):
     """One run, in full. `None` leaves the default of the compiled part; `normalized` writes every default out."""
 
     def to_json(self) -> str:

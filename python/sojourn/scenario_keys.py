@@ -683,6 +683,8 @@ class Topology:
 class Link:
     """A link between two nodes: both ways, unless it is said to be of one way.
 
+    What has to do with a queue needs `rate`.
+
     Attributes
     ----------
     between
@@ -695,17 +697,20 @@ class Link:
         Time text: its propagation delay, each way. Default: `"0s"`.
     qdisc
         `tc` text: the discipline before it, each way (default: of a link that the record's `bottleneck` tells of
-        `qdisc_up` or `qdisc_down`, if that is given, else `"pfifo limit 1000"`); only with `rate`.
+        `qdisc_up` or `qdisc_down`, if that is given, else `"pfifo limit 1000"`).
     burst
-        Size text: depth of its token bucket (default: two frames, or 0.5 ms of the rate); only with `rate`.
-    loss
-        Probability that a packet is lost on it, after its queue (default 0); only with `rate`.
-    jitter
-        Time text: each packet takes longer by a time uniform in 0 to this; none overtakes another (default 0); only
-        with `rate`.
+        Size text: depth of the token bucket: how much the rate limiter may send at once (default: two frames, or 0.5 ms
+        of the rate).
     service_interval
-        Time text: if not zero, it serves in bursts only, at multiples of this, as `service_interval_up` does (default
-        0); only with `rate`.
+        Time text: if not zero, the link serves in bursts only, at multiples of this, as links do that aggregate or are
+        granted their time (Wi-Fi, DOCSIS): each burst carries what the rate carries in that time, and what the queue
+        does not fill of it is lost (default 0). At least 100 us, at most 100 ms; it takes the place of the token
+        bucket. Only on `sim`.
+    loss
+        Probability that a packet is lost on the link, after its queue (default 0).
+    jitter
+        Time text: each packet takes longer by a time uniform in 0 to this; none overtakes another (default 0). On
+        `linux` it is at most 4 s, on `live` there is none.
     delay_tick
         Time text: its delay lets packets out at multiples of this only (default: at once).
     """
@@ -716,9 +721,9 @@ class Link:
     delay: str | None = None
     qdisc: str | None = None
     burst: str | None = None
+    service_interval: str | None = None
     loss: float | None = None
     jitter: str | None = None
-    service_interval: str | None = None
     delay_tick: str | None = None
 
 
@@ -784,8 +789,6 @@ class Keys:
         Rate text: rate of the bottleneck from client to server. Default: `"10mbit"`.
     down
         Rate text: rate of the bottleneck from server to client. Default: `"10mbit"`.
-    rtt
-        Time text: base round-trip time of the path. Default: `"50ms"`.
     qdisc_up
         `tc` text: discipline from client to server: `tc` text or a preset such as `"gbw:codel"`; those of `sojourn list
         linux` on `linux` only. Default: `"fq_codel"`.
@@ -799,10 +802,21 @@ class Keys:
     service_interval_up
         Time text: if not zero, the link serves in bursts only, at multiples of this, as links do that aggregate or are
         granted their time (Wi-Fi, DOCSIS): each burst carries what the rate carries in that time, and what the queue
-        does not fill of it is lost. At least 100 us, at most 100 ms; it takes the place of the token bucket. Only on
-        `sim`. Default: `"0s"`.
+        does not fill of it is lost (default 0). At least 100 us, at most 100 ms; it takes the place of the token
+        bucket. Only on `sim`.
     service_interval_down
-        Time text: the same from server to client. Default: `"0s"`.
+        Time text: the same from server to client.
+    loss_up
+        Probability that a packet is lost on the link, after its queue (default 0).
+    loss_down
+        The same from server to client.
+    jitter_up
+        Time text: each packet takes longer by a time uniform in 0 to this; none overtakes another (default 0). On
+        `linux` it is at most 4 s, on `live` there is none.
+    jitter_down
+        Time text: the same from server to client.
+    rtt
+        Time text: base round-trip time of the path. Default: `"50ms"`.
     edge_rate
         Rate text: rate of the links at the edges (default: infinitely fast).
     edge_burst
@@ -811,15 +825,6 @@ class Keys:
         `edge_rate`.
     edge_limit
         Packets that the queue before each of those links holds (default 1000); only with `edge_rate`.
-    loss_up
-        Probability that a packet is lost on the long link, after the bottleneck's queue (default 0).
-    loss_down
-        The same from server to client (default 0).
-    jitter_up
-        Time text: each packet takes longer there by a time uniform in 0 to this; none overtakes another (default 0). On
-        `linux` it is at most 4 s, on `live` there is none.
-    jitter_down
-        Time text: the same from server to client (default 0).
     delay_tick
         Time text: the path's delay lets packets out at multiples of this only, as an emulator with a timer tick does;
         `"0s"`: at once. Default: `"0s"`.
@@ -856,20 +861,20 @@ class Keys:
     lead: str | None = None
     up: str | None = None
     down: str | None = None
-    rtt: str | None = None
     qdisc_up: str | None = None
     qdisc_down: str | None = None
     burst_up: str | None = None
     burst_down: str | None = None
     service_interval_up: str | None = None
     service_interval_down: str | None = None
-    edge_rate: str | None = None
-    edge_burst: str | None = None
-    edge_limit: int | None = None
     loss_up: float | None = None
     loss_down: float | None = None
     jitter_up: str | None = None
     jitter_down: str | None = None
+    rtt: str | None = None
+    edge_rate: str | None = None
+    edge_burst: str | None = None
+    edge_limit: int | None = None
     delay_tick: str | None = None
     start_jitter: str | None = None
     spare_acks: bool | None = None
@@ -883,3 +888,25 @@ class Keys:
     topology: Topology | None = None
     flusher: Flusher | None = None
     seed: int | None = None
+
+
+#: The lists of traffic, and what each holds.
+TRAFFIC: dict[str, type] = {"flows": Flow, "probes": Probe, "web": Web, "downloads": Download}
+__all__ = [
+    "TRAFFIC",
+    "Direction",
+    "Access",
+    "Categories",
+    "Download",
+    "Edca",
+    "Flow",
+    "Flusher",
+    "Group",
+    "Link",
+    "Probe",
+    "Station",
+    "Tcp",
+    "Topology",
+    "Web",
+    "Wifi",
+]

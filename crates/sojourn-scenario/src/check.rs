@@ -1,18 +1,18 @@
 //! A scenario is read, completed and checked.
 
 use crate::context::Context;
+use crate::edges::check_edges;
 use crate::error::within;
+use crate::flat::flat;
 use crate::name::check_title;
-use crate::path::check_edges;
-use crate::reading::{self, Reading};
-use crate::scenario::QDISC;
+use crate::reading;
+use crate::scenario::{DEFAULT_RATE, QDISC};
 use crate::traffic::KINDS;
 use crate::{
-    BINS_MAX, Backend, DELAY_TICK_MAX, DURATION_MAX, Direction, FlowScenario, Limits, ProbeScenario, RATE, RTT,
-    Scenario, ScenarioError, Traffic, Transport, WifiScenario, backend, fail, hosts, limits, wifi_kernel,
+    BINS_MAX, Backend, DELAY_TICK_MAX, DURATION_MAX, Direction, FlowScenario, Limits, ProbeScenario, RTT, Scenario,
+    ScenarioError, Traffic, Transport, WifiScenario, fail, hosts, limits, wifi_kernel,
 };
 use serde_json::Value;
-use sojourn_qdisc::Discipline;
 use sojourn_units::Duration;
 use std::collections::BTreeSet;
 
@@ -43,32 +43,20 @@ impl Scenario {
     /// [`ScenarioError`] for anything that cannot be run, or needs more than `limits`.
     pub fn within(json: &str, backend: Backend, limits: Limits) -> Result<Self, ScenarioError> {
         limits::check_text(json)?;
-        let Reading {
-            value,
-            mut scenario,
-            qdiscs,
-        } = reading::read(json)?;
+        let (value, mut scenario) = reading::read(json)?;
         scenario
-            .complete(&value, qdiscs, backend)
+            .complete(&value, backend)
             .map_err(|error| error.spelled_as_in(&value))?;
         limits.check(&scenario.cost(backend))?;
         Ok(scenario)
     }
 
     /// Writes out what is left out, and checks that `backend` can run it.
-    fn complete(
-        &mut self,
-        written: &Value,
-        mut qdiscs: [Option<String>; 2],
-        backend: Backend,
-    ) -> Result<(), ScenarioError> {
+    fn complete(&mut self, written: &Value, backend: Backend) -> Result<(), ScenarioError> {
         let heads = self.wifi.as_ref().map(WifiScenario::heads);
         self.tcp.heads = heads.unwrap_or_else(|| self.tcp.variant.heads());
         self.flows.iter_mut().for_each(FlowScenario::complete);
         self.probes.iter_mut().for_each(ProbeScenario::complete);
-        // -0 is 0.
-        self.loss_up += 0.0;
-        self.loss_down += 0.0;
         if let Some(wifi) = &self.wifi {
             let first = wifi.cell.stations.first().map(|station| station.name.clone());
             for keys in self.traffic_mut().map(|keys| keys.identity) {
@@ -83,29 +71,15 @@ impl Scenario {
             keys.identity.leave_out_defaults(cell);
         }
         if let Some(topology) = self.topology.take() {
-            self.topology = Some(self.lay_out(topology, written, &mut qdiscs, backend)?);
+            self.topology = Some(self.lay_out(topology, written, backend)?);
         }
         self.check_hosts(backend)?;
-        for (direction, text) in Direction::ALL.into_iter().zip(qdiscs) {
-            self.complete_bottleneck(direction, text.as_deref().unwrap_or(QDISC), backend)?;
+        let frame = self.largest_frame();
+        for (direction, link) in [(Direction::Up, &mut self.up), (Direction::Down, &mut self.down)] {
+            let rate = *link.rate.get_or_insert(DEFAULT_RATE);
+            link.complete_queue(rate, |key| flat(key, direction), QDISC, frame, backend)?;
         }
         self.check_traffic(backend)
-    }
-
-    /// Resolves a discipline at the rate of its link, and sizes the token bucket.
-    fn complete_bottleneck(&mut self, direction: Direction, text: &str, backend: Backend) -> Result<(), ScenarioError> {
-        let name = direction.name();
-        let rate = self.bottleneck(direction).rate;
-        within(name, rate, RATE.0, RATE.1)?;
-        let field = format!("qdisc_{name}");
-        let qdisc = Discipline::parse(text, Some(rate));
-        let qdisc = qdisc.map_err(|e| ScenarioError::because(format!("{field}: {e}")))?;
-        let qdisc = backend::discipline(&field, qdisc, backend)?;
-        let burst = self.bottleneck(direction).burst;
-        *direction.of(&mut self.burst_up, &mut self.burst_down) = Some(burst);
-        *direction.of(&mut self.qdisc_up, &mut self.qdisc_down) = qdisc;
-        let side = self.bottleneck(direction);
-        side.check(|key| format!("{key}_{name}"), self.largest_frame())
     }
 
     /// Checks the window, the hosts and the cell.

@@ -8,38 +8,25 @@
 //! [`tools/bench/cost.py`]: ../../../../../tools/bench/cost.py
 
 use crate::traffic::KINDS;
-use crate::{
-    Backend, BottleneckScenario, Direction, DownloadScenario, FlowScenario, ProbeKindScenario, ProbeScenario, Scenario,
-    Traffic, Transport, UDP_FRAME, UDP_PAYLOAD, WebScenario,
-};
+use crate::{Backend, BottleneckScenario, Direction, Scenario, Traffic, Transport, UDP_FRAME};
 use serde::Serialize;
 use sojourn_units::Duration;
 use sojourn_wifi::{CellSpec, NodeSpec};
 
 /// Headers of a TCP segment on the wire, bytes.
-const HEADERS: f64 = 66.0;
+pub(crate) const HEADERS: f64 = 66.0;
 
-/// Bytes for each bin of a series while a record is made, written as JSON and read by Python: of a TCP flow (goodput, window), a UDP
-/// flow or a station (one value each), a voice stream (three values), a probe by bins, all links together, and a flow beside a flusher.
-const TCP_BIN: f64 = 170.0;
-const VALUE_BIN: f64 = 105.0;
-const VOICE_BIN: f64 = 360.0;
-const PROBE_BIN: f64 = 150.0;
+/// Bytes for each bin of a series while a record is made, written as JSON and read by Python: of what has one value each, such as
+/// a station; and of all links together.
+pub(crate) const VALUE_BIN: f64 = 105.0;
 const LINKS_BIN: f64 = 580.0;
-const FLUSHER_BIN: f64 = 700.0;
-/// The same for each sample of a probe, packet of voice, fetch of a page, file of a download and write of a thin stream.
-const SAMPLE: f64 = 250.0;
-const VOICE_PACKET: f64 = 40.0;
-const FETCH: f64 = 1_500.0;
-const FILE: f64 = 500.0;
-const WRITE: f64 = 60.0;
 
 /// Of each packet that is queued or under way: of UDP, a probe or an acknowledgement; and of a TCP segment, which its sender and the
 /// store of segments remember, too.
 const PACKET: f64 = 64.0;
 const SEGMENT: f64 = 300.0;
 /// Of a flow with its two ends, of any other traffic, and of a connection of a web client or a download.
-const CONNECTION: f64 = 8_000.0;
+pub(crate) const CONNECTION: f64 = 8_000.0;
 const TRAFFIC: f64 = 4_000.0;
 /// Of each link in the table of a route, and of each path of a station.
 const HOP: f64 = 3.0;
@@ -63,9 +50,15 @@ const BY_CLOCK: f64 = 0.1;
 /// Links beside those that are there for each round-trip time and station.
 const LINKS: f64 = 6.0;
 /// Packets by which a connection begins and ends, in each direction.
-const HANDSHAKE: f64 = 4.0;
+pub(crate) const HANDSHAKE: f64 = 4.0;
 /// How long a connection stays after its last byte: its ends close in a few round trips, or after time-outs.
 const CLOSING_S: f64 = 1.0;
+
+/// Connections at a time of those that so many of them follow in a run, each for itself: the last ones are closing.
+pub(crate) fn closing(count: f64, rtt: Duration, duration: Duration) -> f64 {
+    let closing = CLOSING_S + 4.0 * rtt.as_secs_f64();
+    (count / duration.as_secs_f64() * closing).min(count)
+}
 
 /// What needs memory.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -94,7 +87,7 @@ pub struct Cost {
 
 /// One direction of the path, and what TCP and UDP send on it.
 #[derive(Clone, Copy, Debug)]
-struct Way {
+pub(crate) struct Way {
     bytes_per_s: f64,
     burst: f64,
     /// Of the longest path, one way, s.
@@ -104,12 +97,12 @@ struct Way {
     /// What they do by the clock in a second.
     updates: f64,
     /// Segments that are full, and those of thin streams, with the least of their frames.
-    full: f64,
-    thin: f64,
-    thin_frame: f64,
-    datagrams: f64,
+    pub(crate) full: f64,
+    pub(crate) thin: f64,
+    pub(crate) thin_frame: f64,
+    pub(crate) datagrams: f64,
     /// Segments that the windows let be under way.
-    windows: f64,
+    pub(crate) windows: f64,
 }
 
 impl Way {
@@ -156,7 +149,7 @@ impl Way {
     }
 
     /// Packets with so many bytes that pass in so many seconds.
-    fn carries(&self, frame: f64, seconds: f64) -> f64 {
+    pub(crate) fn carries(&self, frame: f64, seconds: f64) -> f64 {
         (self.bytes_per_s * seconds + self.burst) / frame + 1.0
     }
 
@@ -189,17 +182,20 @@ fn held(node: &NodeSpec) -> f64 {
 }
 
 /// How often something happens that is done at intervals.
-fn times(window: Duration, interval: Duration) -> f64 {
+pub(crate) fn times(window: Duration, interval: Duration) -> f64 {
     window.as_secs_f64() / interval.as_secs_f64() + 1.0
 }
 
-struct Estimate<'a> {
-    s: &'a Scenario,
+/// What a run needs, while the parts of its scenario add what they need.
+pub(crate) struct Estimate<'a> {
+    pub(crate) s: &'a Scenario,
     bins: f64,
     /// A full segment, bytes: its payload, and on the wire.
-    mss: f64,
+    pub(crate) mss: f64,
     frame: f64,
-    ways: [Way; 2],
+    pub(crate) ways: [Way; 2],
+    /// Of all but TCP and floods, which the links bound; and writes of applications.
+    packets: f64,
     parts: Vec<Part>,
 }
 
@@ -214,6 +210,7 @@ impl Scenario {
             mss,
             frame: mss + HEADERS,
             ways: Direction::ALL.map(|direction| Way::new(self, &self.bottleneck(direction))),
+            packets: 0.0,
             parts: Vec::new(),
         };
         estimate.cost(backend)
@@ -223,27 +220,11 @@ impl Scenario {
 impl Estimate<'_> {
     fn cost(mut self, backend: Backend) -> Cost {
         let s = self.s;
+        s.cost_each(&mut self);
         self.series();
-        for flow in &s.flows {
-            self.flow(flow);
-        }
-        let writes: f64 = s.flows.iter().map(|f| self.writes(f)).sum();
-        self.part(
-            format!("thin streams with {writes:.0} writes"),
-            s.flows
-                .iter()
-                .filter(|f| f.application().writes.is_some())
-                .map(|f| self.writes(f))
-                .sum::<f64>()
-                * WRITE,
-            "lengthen their write_interval or shorten duration",
-        );
-        let probes = self.probes();
-        self.web();
-        self.downloads();
         let seconds = s.duration.as_secs_f64();
         let acks = if s.tcp.delayed_ack { 0.6 } else { 1.0 };
-        let mut packets = probes + writes;
+        let mut packets = self.packets;
         let mut held = (0.0, 0.0);
         for way in self.ways {
             packets += way.segments(self.frame, seconds) * (1.0 + acks) + way.datagrams;
@@ -264,7 +245,7 @@ impl Estimate<'_> {
             );
         }
         packets += self.by_clock() * BY_CLOCK;
-        let traffic = (s.flows.len() + s.probes.len()) as f64;
+        let traffic = s.traffic().count() as f64;
         let seconds = packets * PACKET_S + self.bins * (traffic + LINKS) * BIN_S + traffic * traffic * PAIR_S;
         let memory = self.parts.iter().fold(0u64, |sum, part| sum.saturating_add(part.bytes));
         Cost {
@@ -288,177 +269,44 @@ impl Estimate<'_> {
         per_second * (s.lead + s.duration).as_secs_f64()
     }
 
-    fn part(&mut self, what: String, bytes: f64, remedy: &'static str) {
+    /// Packets beside those of TCP and of floods, and writes of applications.
+    pub(crate) fn packets(&mut self, count: f64) {
+        self.packets += count;
+    }
+
+    /// So many things with series, of which all together take so many bytes for each bin.
+    pub(crate) fn bins(&mut self, count: usize, things: &str, bytes: f64) {
+        let bins = self.bins;
+        let what = format!("{count} {things} with series of {bins:.0} bins each");
+        self.part(what, bins * bytes, "lengthen sample_interval or shorten duration");
+    }
+
+    /// From the first packet of a probe to the end of the measured window.
+    pub(crate) fn window(&self) -> Duration {
+        self.s.lead + self.s.duration
+    }
+
+    /// Segments in a receive window that holds no more than so many bytes.
+    pub(crate) fn windowful(&self, bytes: f64) -> f64 {
+        (self.s.tcp.receive_window.get() as f64).min(bytes) / self.mss + 1.0
+    }
+
+    pub(crate) fn part(&mut self, what: String, bytes: f64, remedy: &'static str) {
         if bytes > 0.0 {
             let bytes = bytes as u64;
             self.parts.push(Part { what, bytes, remedy });
         }
     }
 
-    fn way(&mut self, direction: Direction) -> &mut Way {
+    pub(crate) fn way(&mut self, direction: Direction) -> &mut Way {
         &mut self.ways[usize::from(direction == Direction::Down)]
     }
 
-    /// All that is sampled at intervals.
+    /// What is sampled at intervals beside traffic.
     fn series(&mut self) {
-        let s = self.s;
-        let of_flow = |f: &FlowScenario| match (f.transport(), &s.flusher) {
-            (Transport::Tcp, None) => TCP_BIN,
-            (Transport::Tcp, Some(_)) => TCP_BIN + FLUSHER_BIN,
-            (Transport::Udp, _) => VALUE_BIN,
-        };
-        let of_probe = |p: &ProbeScenario| match p.kind() {
-            ProbeKindScenario::Voip(..) => VOICE_BIN,
-            ProbeKindScenario::UdpRr(_) => PROBE_BIN,
-            _ => 0.0,
-        };
-        let stations = s.wifi.as_ref().map_or(0, |wifi| wifi.cell.stations.len());
-        let flows: f64 = s.flows.iter().map(of_flow).sum();
-        let probes: f64 = s.probes.iter().map(of_probe).sum();
-        let remedy = "lengthen sample_interval or shorten duration";
-        let bins = self.bins;
-        let named = |n: usize, what: &str| format!("{n} {what} with series of {bins:.0} bins each");
-        self.part(named(s.flows.len(), "flows"), bins * flows, remedy);
-        self.part(named(s.probes.len(), "probes"), bins * probes, remedy);
-        self.part(named(stations, "stations"), bins * stations as f64 * VALUE_BIN, remedy);
-        self.part(named(2, "directions"), bins * LINKS_BIN, remedy);
-    }
-
-    /// What a flow sends.
-    fn flow(&mut self, f: &FlowScenario) {
-        let seconds = self.s.duration.as_secs_f64();
-        let (mss, window) = (self.mss, self.s.tcp.receive_window.get() as f64);
-        let rate = f.rate.map_or(f64::INFINITY, |rate| rate.as_bps() as f64 / 8.0);
-        let duration = self.s.duration;
-        let way = self.way(f.direction);
-        if f.transport() == Transport::Udp {
-            way.datagrams += rate * seconds / f64::from(UDP_PAYLOAD) + 1.0;
-            return;
-        }
-        let bytes = f.bytes.map_or(f64::INFINITY, |bytes| bytes as f64);
-        let full = bytes.min(rate * seconds) / mss + HANDSHAKE;
-        match f.application().writes {
-            None => way.full += full,
-            Some(writes) => {
-                let size = writes.bytes.get() as f64;
-                way.thin += (times(duration, writes.interval) * (size / mss).ceil()).min(full) + HANDSHAKE;
-                way.thin_frame = way.thin_frame.min(size.min(mss) + HEADERS);
-            }
-        }
-        let unit = f
-            .application()
-            .writes
-            .map_or(mss, |writes| mss.min(writes.bytes.get() as f64));
-        way.windows += (window.min(bytes) / unit).min(full) + HANDSHAKE;
-    }
-
-    /// How often the application of a flow writes, if it is not all at once.
-    fn writes(&self, f: &FlowScenario) -> f64 {
-        let bytes = f.bytes.map_or(f64::INFINITY, |bytes| bytes as f64);
-        match (f.transport(), f.application().writes, f.rate) {
-            (Transport::Tcp, Some(writes), _) => {
-                times(self.s.duration, writes.interval).min(bytes / writes.bytes.get() as f64 + 1.0)
-            }
-            (Transport::Tcp, None, Some(rate)) => {
-                let all = rate.as_bps() as f64 / 8.0 * self.s.duration.as_secs_f64();
-                all.min(bytes) / self.mss
-            }
-            _ => 0.0,
-        }
-    }
-
-    /// The packets of all probes.
-    fn probes(&mut self) -> f64 {
-        let s = self.s;
-        let window = s.lead + s.duration;
-        let (mut samples, mut voice, mut packets) = (0.0, 0.0, 0.0);
-        for p in &s.probes {
-            match p.kind() {
-                ProbeKindScenario::Icmp(interval) => {
-                    samples += times(window, interval);
-                    packets += 2.0 * times(window, interval);
-                }
-                ProbeKindScenario::Isochronous(_, interval) | ProbeKindScenario::Poisson(_, interval) => {
-                    samples += times(window, interval);
-                    packets += times(window, interval);
-                }
-                ProbeKindScenario::Voip(_, codec) => {
-                    voice += times(window, codec.frame);
-                    packets += times(window, codec.frame);
-                }
-                // Each waits for the one before: for its round trip, and for the slower of the two ways to carry it.
-                ProbeKindScenario::UdpRr(_) => {
-                    let seconds = window.as_secs_f64();
-                    let carried = self.ways.map(|way| way.carries(f64::from(p.size()), seconds));
-                    let n = times(window, p.rtt).min(carried[0]).min(carried[1]);
-                    samples += n;
-                    packets += 2.0 * n;
-                }
-            }
-        }
-        self.part(
-            format!("{} probes with {samples:.0} samples", s.probes.len()),
-            samples * SAMPLE,
-            "lengthen their intervals or shorten duration",
-        );
-        self.part(
-            format!("voice streams with {voice:.0} packets"),
-            voice * VOICE_PACKET,
-            "lengthen their frames or shorten duration",
-        );
-        packets
-    }
-
-    /// The pages of all web clients: a fetch takes two round trips at least, and another follows when its interval is over.
-    fn web(&mut self) {
-        let s = self.s;
-        let (mut fetches, mut open) = (0.0, 0.0);
-        for w in &s.web {
-            let n = fetches_of(s, w);
-            fetches += n;
-            let connections = w.workers.min(w.objects.len()) as f64;
-            let closing = CLOSING_S + 4.0 * w.rtt.as_secs_f64();
-            let living = connections * (1.0 + (n / s.duration.as_secs_f64() * closing).min(n));
-            open += living;
-            let segments = |bytes: u64| (bytes as f64 / self.mss).ceil();
-            let answers: f64 = w.objects.iter().map(|object| segments(object + w.header_bytes)).sum();
-            let requests = segments(w.request_bytes) * w.objects.len() as f64;
-            let largest = w.objects.iter().max().map_or(0.0, |object| *object as f64);
-            let window = (s.tcp.receive_window.get() as f64).min(largest) / self.mss + 1.0;
-            for (way, data) in self.ways.iter_mut().zip([requests, answers]) {
-                way.full += n * (data + HANDSHAKE * connections);
-                way.windows += living * window;
-            }
-        }
-        self.part(
-            format!("{} web clients with {fetches:.0} fetches", s.web.len()),
-            fetches * FETCH + open * CONNECTION,
-            "lengthen their intervals or shorten duration",
-        );
-    }
-
-    /// The files of all downloads: one after the other.
-    fn downloads(&mut self) {
-        let s = self.s;
-        let (mut files, mut open) = (0.0, 0.0);
-        for d in &s.downloads {
-            let n = files_of(s, d);
-            files += n;
-            let closing = CLOSING_S + 4.0 * d.rtt.as_secs_f64();
-            let living = 1.0 + (n / s.duration.as_secs_f64() * closing).min(n);
-            open += living;
-            let bytes = d.bytes as f64;
-            let window = (s.tcp.receive_window.get() as f64).min(bytes) / self.mss + 1.0;
-            let segments = (bytes / self.mss).ceil() + HANDSHAKE;
-            let way = self.way(d.direction);
-            way.full += n * segments;
-            way.windows += living * window;
-        }
-        self.part(
-            format!("{} downloads with {files:.0} files", s.downloads.len()),
-            files * FILE + open * CONNECTION,
-            "lengthen their gaps or shorten duration",
-        );
+        let stations = self.s.wifi.as_ref().map_or(0, |wifi| wifi.cell.stations.len());
+        self.bins(stations, "stations", stations as f64 * VALUE_BIN);
+        self.bins(2, "directions", LINKS_BIN);
     }
 
     /// What is there before the first packet: connections, routes, links, queues, the cell.
@@ -479,7 +327,10 @@ impl Estimate<'_> {
             connections * CONNECTION + traffic * TRAFFIC + routes * (links * HOP + METER) + paths * PATH,
             "take fewer of them, or fewer different round-trip times",
         );
-        let mut queues = vec![s.qdisc_up.footprint().empty, s.qdisc_down.footprint().empty];
+        let mut queues: Vec<_> = Direction::ALL
+            .iter()
+            .map(|way| s.bottleneck(*way).qdisc.footprint().empty)
+            .collect();
         if let Some(topology) = &s.topology {
             let sides = topology.directed();
             let sides = sides.iter().filter_map(|link| link.link.bottleneck());
@@ -499,17 +350,6 @@ impl Estimate<'_> {
             );
         }
     }
-}
-
-/// Fetches of a web client at most.
-fn fetches_of(s: &Scenario, w: &WebScenario) -> f64 {
-    times(s.duration, w.interval).min(times(s.duration, w.rtt * 2))
-}
-
-/// Files of a download: as many as there are gaps, which are exponential, with four standard deviations of that.
-fn files_of(s: &Scenario, d: &DownloadScenario) -> f64 {
-    let mean = times(s.duration, d.gap + d.rtt);
-    mean + 4.0 * mean.sqrt()
 }
 
 /// The queues of all nodes of a cell, and what the cell takes.

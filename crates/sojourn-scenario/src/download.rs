@@ -1,6 +1,7 @@
 //! Files that are sent one after the other, with idle times between them.
 
 use crate::context::Context;
+use crate::cost::{CONNECTION, Estimate, HANDSHAKE, closing, times};
 use crate::error::within;
 use crate::flow::check_times;
 use crate::name::check_name;
@@ -10,6 +11,9 @@ use serde::{Deserialize, Serialize};
 use serde_with::skip_serializing_none;
 use sojourn_tcp::cc::Algorithm;
 use sojourn_units::Duration;
+
+/// Bytes of memory for each file.
+const FILE: f64 = 500.0;
 
 /// Files of one size, one after the other, each over a TCP connection of its own unless it is `persistent`. They are not counted
 /// as goodput.
@@ -55,6 +59,30 @@ pub struct DownloadScenario {
 }
 
 impl DownloadScenario {
+    /// What the downloads of a run need: as many files as there are gaps, which are exponential, with four standard
+    /// deviations of that.
+    pub(crate) fn cost(all: &[Self], run: &mut Estimate<'_>) {
+        let (mut files, mut open) = (0.0, 0.0);
+        let duration = run.s.duration;
+        for d in all {
+            let mean = times(duration, d.gap + d.rtt);
+            let n = mean + 4.0 * mean.sqrt();
+            files += n;
+            let living = 1.0 + closing(n, d.rtt, duration);
+            open += living;
+            let bytes = d.bytes as f64;
+            let (window, segments) = (run.windowful(bytes), (bytes / run.mss).ceil() + HANDSHAKE);
+            let way = run.way(d.direction);
+            way.full += n * segments;
+            way.windows += living * window;
+        }
+        run.part(
+            format!("{} downloads with {files:.0} files", all.len()),
+            files * FILE + open * CONNECTION,
+            "lengthen their gaps or shorten duration",
+        );
+    }
+
     pub(crate) fn check(&self, i: usize, on: &Context<'_>) -> Result<(), ScenarioError> {
         let place = format!("downloads[{i}]");
         let field = |key: &str| format!("{place}.{key}");

@@ -1,6 +1,7 @@
 //! Flows: TCP connections, and floods of datagrams; and what their applications do.
 
 use crate::context::Context;
+use crate::cost::{Estimate, HANDSHAKE, HEADERS, VALUE_BIN, times};
 use crate::error::within;
 use crate::name::check_name;
 use crate::{
@@ -15,6 +16,11 @@ use sojourn_units::{Bytes, Duration, Rate, words};
 
 /// Largest write of a thin stream, bytes.
 const WRITE_MAX: u64 = 1 << 20;
+/// Bytes of memory for each bin of the series of a TCP flow (goodput, window), and of one beside a flusher.
+const TCP_BIN: f64 = 170.0;
+const FLUSHER_BIN: f64 = 700.0;
+/// The same for each write of a thin stream.
+const WRITE: f64 = 60.0;
 
 words! {
     /// What carries a flow.
@@ -195,6 +201,69 @@ impl FlowScenario {
             lasts: self
                 .stop
                 .map(|stop| Duration::from_nanos(stop.as_nanos().saturating_sub(self.start.as_nanos()))),
+        }
+    }
+
+    /// What the flows of a run need.
+    pub(crate) fn cost(all: &[Self], run: &mut Estimate<'_>) {
+        let beside = if run.s.flusher.is_some() { FLUSHER_BIN } else { 0.0 };
+        let bin = |f: &Self| match f.transport() {
+            Transport::Tcp => TCP_BIN + beside,
+            Transport::Udp => VALUE_BIN,
+        };
+        run.bins(all.len(), "flows", all.iter().map(bin).sum());
+        let (mut writes, mut thin) = (0.0, 0.0);
+        for f in all {
+            f.cost_of_one(run);
+            let own = f.writes(run);
+            writes += own;
+            thin += if f.application().writes.is_some() { own } else { 0.0 };
+        }
+        run.packets(writes);
+        run.part(
+            format!("thin streams with {writes:.0} writes"),
+            thin * WRITE,
+            "lengthen their write_interval or shorten duration",
+        );
+    }
+
+    /// What it sends.
+    fn cost_of_one(&self, run: &mut Estimate<'_>) {
+        let (duration, mss, window) = (run.s.duration, run.mss, run.s.tcp.receive_window.get() as f64);
+        let seconds = duration.as_secs_f64();
+        let rate = self.rate.map_or(f64::INFINITY, |rate| rate.as_bps() as f64 / 8.0);
+        let way = run.way(self.direction);
+        if self.transport() == Transport::Udp {
+            way.datagrams += rate * seconds / f64::from(UDP_PAYLOAD) + 1.0;
+            return;
+        }
+        let bytes = self.bytes.map_or(f64::INFINITY, |bytes| bytes as f64);
+        let full = bytes.min(rate * seconds) / mss + HANDSHAKE;
+        let mut unit = mss;
+        match self.application().writes {
+            None => way.full += full,
+            Some(writes) => {
+                let size = writes.bytes.get() as f64;
+                unit = mss.min(size);
+                way.thin += (times(duration, writes.interval) * (size / mss).ceil()).min(full) + HANDSHAKE;
+                way.thin_frame = way.thin_frame.min(unit + HEADERS);
+            }
+        }
+        way.windows += (window.min(bytes) / unit).min(full) + HANDSHAKE;
+    }
+
+    /// How often its application writes, if it is not all at once.
+    fn writes(&self, run: &Estimate<'_>) -> f64 {
+        let duration = run.s.duration;
+        let bytes = self.bytes.map_or(f64::INFINITY, |bytes| bytes as f64);
+        match (self.transport(), self.application().writes, self.rate) {
+            (Transport::Tcp, Some(writes), _) => {
+                times(duration, writes.interval).min(bytes / writes.bytes.get() as f64 + 1.0)
+            }
+            (Transport::Tcp, None, Some(rate)) => {
+                (rate.as_bps() as f64 / 8.0 * duration.as_secs_f64()).min(bytes) / run.mss
+            }
+            _ => 0.0,
         }
     }
 

@@ -3,10 +3,6 @@
 use crate::{Backend, Direction, Scenario, ScenarioError, fail};
 use sojourn_tcp::cc::{LaterBbrParams, RttControl, SlowStart, VegasParams};
 use sojourn_tcp::{EcnMode, ReceiveBuffer, Variant};
-use sojourn_units::Duration;
-
-/// The largest jitter of a kernel's path: netem counts half of it in 31 bits of nanoseconds.
-const NETEM_JITTER_MAX: Duration = Duration::from_secs(4);
 
 fn refuse(field: &str, value: impl std::fmt::Display, why: &str) -> Result<(), ScenarioError> {
     let sentence = format!("{field} is {value}, but {why}: leave it out");
@@ -46,23 +42,8 @@ pub(crate) fn check_real(s: &Scenario, backend: Backend) -> Result<(), ScenarioE
         };
         return refuse("delay_tick", s.delay_tick, why);
     }
-    for direction in Direction::ALL {
-        let every = s.bottleneck(direction).service_interval;
-        if !every.is_zero() {
-            let why = format!("the {name} back end's link serves all the time");
-            return refuse(&format!("service_interval_{}", direction.name()), every, &why);
-        }
-    }
-    for (field, jitter) in [("jitter_up", s.jitter_up), ("jitter_down", s.jitter_down)] {
-        if backend == Backend::Live && !jitter.is_zero() {
-            let why = "the live back end's delay cannot vary and keep the order of packets";
-            return refuse(field, jitter, why);
-        }
-        if backend == Backend::Linux && jitter > NETEM_JITTER_MAX {
-            let rule = format!("at most {NETEM_JITTER_MAX} on the linux back end, as netem counts it");
-            return fail(field, jitter, rule);
-        }
-    }
+    s.up.check_real(Direction::Up, backend)?;
+    s.down.check_real(Direction::Down, backend)?;
     check_tcp(s, backend)?;
     match s.edge_rate {
         Some(rate) if backend == Backend::Live => {

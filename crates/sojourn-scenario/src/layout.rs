@@ -1,7 +1,8 @@
 //! A scenario with a topology says of its path, and of all traffic on it, what follows from the topology.
 
-use crate::topology::{LinkScenario, TopologyScenario};
-use crate::{Backend, Direction, Scenario, ScenarioError, fail};
+use crate::flat::flat;
+use crate::topology::TopologyScenario;
+use crate::{Backend, Direction, Scenario, ScenarioError, fail, flat};
 use serde_json::Value;
 use sojourn_qdisc::Discipline;
 
@@ -15,7 +16,6 @@ impl Scenario {
         &mut self,
         mut topology: TopologyScenario,
         written: &Value,
-        qdiscs: &mut [Option<String>; 2],
         backend: Backend,
     ) -> Result<TopologyScenario, ScenarioError> {
         if backend.has_real_hosts() {
@@ -30,33 +30,26 @@ impl Scenario {
                 return fail(key, "given", "absent with topology");
             }
         }
-        topology.take_disciplines(qdiscs);
+        topology.take_disciplines([&self.up, &self.down].map(|link| link.qdisc.clone()));
         topology.complete(self.largest_frame(), backend)?;
-        let bottlenecks = [&topology.up, &topology.down].map(|name| topology.link(name.as_deref()));
-        for ((direction, link), text) in Direction::ALL.into_iter().zip(bottlenecks).zip(qdiscs) {
-            let Some(side) = link.and_then(LinkScenario::bottleneck) else {
+        let links = [(Direction::Up, &topology.up), (Direction::Down, &topology.down)];
+        for (direction, name) in links {
+            let Some(link) = topology.link(name.as_deref()) else {
                 continue;
             };
-            let (way, before) = (direction.name(), self.bottleneck(direction));
-            let field = |key: &str| format!("{key}_{way}");
-            let same = |key: &str, equal: bool| if is_written(key) { follows(key, equal) } else { Ok(()) };
-            same(way, before.rate == side.rate)?;
-            same(&field("burst"), before.burst == side.burst)?;
-            same(
-                &field("loss"),
-                before.impairment.loss.total_cmp(&side.impairment.loss).is_eq(),
-            )?;
-            same(&field("jitter"), before.impairment.jitter == side.impairment.jitter)?;
-            same(
-                &field("service_interval"),
-                before.service_interval == side.service_interval,
-            )?;
-            if let Some(text) = &text {
-                let given = Discipline::parse(text, Some(side.rate)).ok();
-                follows(&field("qdisc"), given.as_ref() == Some(&side.qdisc))?;
+            let own = direction.of(&mut self.up, &mut self.down);
+            if let Some(text) = &own.qdisc {
+                let given = Discipline::parse(text, link.rate).ok();
+                own.qdisc = given.map(|qdisc| qdisc.to_string());
             }
-            *text = Some(side.qdisc.to_string());
-            self.set_bottleneck(direction, &side);
+            let [before, after] = [&*own, link].map(|link| serde_json::to_value(link).unwrap_or_default());
+            for key in flat::of_the_path() {
+                let name = flat(key, direction);
+                if is_written(&name) {
+                    follows(&name, before.get(key) == after.get(key))?;
+                }
+            }
+            *own = link.clone();
         }
         let rtt = topology.rtt(&topology.ends, "topology.ends")?;
         if is_written("rtt") {

@@ -1,6 +1,7 @@
 //! Probes: what measures and is not counted as goodput.
 
 use crate::context::Context;
+use crate::cost::{Estimate, times};
 use crate::error::within;
 use crate::name::check_name;
 use crate::{Direction, Dscp, RATE, RTT, ScenarioError, Traffic as _, fail};
@@ -8,6 +9,13 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_with::skip_serializing_none;
 use sojourn_units::{Duration, Rate, words};
+
+/// Bytes of memory for each bin of the series of a voice stream (three values), and of a probe by bins.
+const VOICE_BIN: f64 = 360.0;
+const PROBE_BIN: f64 = 150.0;
+/// The same for each sample of a probe, and packet of voice.
+const SAMPLE: f64 = 250.0;
+const VOICE_PACKET: f64 = 40.0;
 
 /// An Ethernet header, bytes.
 const ETHERNET: u16 = 14;
@@ -189,6 +197,49 @@ impl ProbeScenario {
             (ProbeWord::UdpRr, None) => 60,
             (ProbeWord::Isochronous | ProbeWord::Poisson, None) => 214,
         }
+    }
+
+    /// What the probes of a run need.
+    pub(crate) fn cost(all: &[Self], run: &mut Estimate<'_>) {
+        let bin = |p: &Self| match p.kind {
+            ProbeWord::Voip => VOICE_BIN,
+            ProbeWord::UdpRr => PROBE_BIN,
+            ProbeWord::Icmp | ProbeWord::Isochronous | ProbeWord::Poisson => 0.0,
+        };
+        run.bins(all.len(), "probes", all.iter().map(bin).sum());
+        let window = run.window();
+        let (mut samples, mut voice, mut packets) = (0.0, 0.0, 0.0);
+        for p in all {
+            let n = match p.kind() {
+                ProbeKindScenario::Voip(_, codec) => {
+                    voice += times(window, codec.frame);
+                    packets += times(window, codec.frame);
+                    continue;
+                }
+                ProbeKindScenario::Icmp(interval)
+                | ProbeKindScenario::Isochronous(_, interval)
+                | ProbeKindScenario::Poisson(_, interval) => times(window, interval),
+                // Each waits for the one before: for its round trip, and for the slower of the two ways to carry it.
+                ProbeKindScenario::UdpRr(_) => {
+                    let (size, seconds) = (f64::from(p.size()), window.as_secs_f64());
+                    let carried = run.ways.map(|way| way.carries(size, seconds));
+                    times(window, p.rtt).min(carried[0]).min(carried[1])
+                }
+            };
+            samples += n;
+            packets += if p.kind().direction().is_none() { 2.0 * n } else { n };
+        }
+        run.packets(packets);
+        run.part(
+            format!("{} probes with {samples:.0} samples", all.len()),
+            samples * SAMPLE,
+            "lengthen their intervals or shorten duration",
+        );
+        run.part(
+            format!("voice streams with {voice:.0} packets"),
+            voice * VOICE_PACKET,
+            "lengthen their frames or shorten duration",
+        );
     }
 
     /// Writes out what is left out, but for what another field of the scenario decides.

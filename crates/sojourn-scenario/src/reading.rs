@@ -4,58 +4,32 @@ use crate::limits::{FLOWS_MAX, GROUPS_MAX, STATIONS_MAX, check_list};
 use crate::scenario::DEFAULT_RTT;
 use crate::topology::LINKS_MAX;
 use crate::traffic::{KINDS, LISTS};
-use crate::{Scenario, ScenarioError, fail};
+use crate::{Scenario, ScenarioError, fail, flat};
 use serde::de::{Error as _, MapAccess, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 use serde_json::{Map, Value};
 use sojourn_units::Duration;
 use std::fmt;
 
-/// A scenario as it was read.
-pub(crate) struct Reading {
-    /// The value that it was read from.
-    pub(crate) value: Value,
-    /// With its defaults, but for the disciplines.
-    pub(crate) scenario: Scenario,
-    /// The texts of the disciplines, which mean what they mean at the rate of their link: up and down.
-    pub(crate) qdiscs: [Option<String>; 2],
-}
-
-/// Reads a scenario.
+/// Reads a scenario: the value that it was read from, and the scenario with its defaults, but for what is completed.
 ///
 /// # Errors
 /// [`ScenarioError`] for what is not JSON, a value of the wrong type, an unknown key, or a key that stands there twice.
-pub(crate) fn read(json: &str) -> Result<Reading, ScenarioError> {
+pub(crate) fn read(json: &str) -> Result<(Value, Scenario), ScenarioError> {
     let mut reader = serde_json::Deserializer::from_str(json);
     let Unique(mut value) = serde_path_to_error::deserialize(&mut reader).map_err(|e| not_json(json, &e))?;
     let ended = reader.end();
     ended.map_err(|e| ScenarioError::because(format!("scenario is not valid JSON: {e}")))?;
     check_objects(&value)?;
     inherit_rtt(&mut value);
-    let qdiscs = ["qdisc_up", "qdisc_down"].map(|key| take_text(&mut value, key));
+    flat::nest(&mut value);
     let scenario = serde_path_to_error::deserialize(&value);
-    let scenario = scenario.map_err(|e| explain(&e.path().to_string(), &e.inner().to_string()))?;
+    let scenario = scenario.map_err(|e| explain(&flat::flat_path(&e.path().to_string()), &e.inner().to_string()))?;
+    flat::flatten(&mut value);
     if value.get("duration").is_none_or(Value::is_null) {
         return fail("duration", "missing", "given, such as 60s");
     }
-    Ok(Reading {
-        value,
-        scenario,
-        qdiscs,
-    })
-}
-
-/// Takes a text out of an object; what is no text stays.
-fn take_text(value: &mut Value, key: &str) -> Option<String> {
-    let object = value.as_object_mut()?;
-    match object.get_mut(key)? {
-        Value::String(text) => {
-            let text = std::mem::take(text);
-            object.remove(key);
-            Some(text)
-        }
-        _ => None,
-    }
+    Ok((value, scenario))
 }
 
 /// Traffic without a base RTT of its own has the path's.
@@ -275,7 +249,10 @@ fn explain(path: &str, message: &str) -> ScenarioError {
     let field = on_one_line(path);
     let sentence = if let Some(rest) = message.strip_prefix("unknown field `") {
         let (key, expected) = rest.split_once("`, expected ").unwrap_or((rest, ""));
-        let expected = expected.trim_start_matches("one of ").replace('`', "");
+        let expected = match path.strip_suffix(key) {
+            Some("") => flat::keys().join(", "),
+            _ => expected.trim_start_matches("one of ").replace('`', ""),
+        };
         format!("key {:?} is unknown, but must be one of {expected}", of(key))
     } else if let Some(key) = message.strip_prefix("missing field `") {
         let key = key.trim_end_matches('`');

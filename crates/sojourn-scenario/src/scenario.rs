@@ -1,15 +1,15 @@
 //! A scenario as a whole.
 
-use crate::path::{BottleneckScenario, EDGE_LIMIT, usual_burst};
+use crate::edges::EDGE_LIMIT;
+use crate::flat::flatten;
 use crate::wifi_keys::Wifi;
 use crate::{
-    Access, Direction, DownloadScenario, FlowScenario, FlusherScenario, IdentityKeys, Impairment, ProbeScenario,
-    TopologyScenario, Traffic, Transport, UDP_FRAME, WebScenario, WifiScenario, is_default, or_default,
+    Access, BottleneckScenario, Direction, DownloadScenario, FlowScenario, FlusherScenario, IdentityKeys, LinkScenario,
+    ProbeScenario, TopologyScenario, Traffic, Transport, UDP_FRAME, WebScenario, WifiScenario, is_default,
 };
 use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_with::skip_serializing_none;
-use sojourn_qdisc::Discipline;
 use sojourn_tcp::TcpParams;
 use sojourn_units::{Bytes, Duration, Rate};
 
@@ -31,33 +31,12 @@ pub struct Scenario {
     pub duration: Duration,
     /// Probes begin this long before; their early samples are in the series, not in the summary.
     pub lead: Duration,
-    /// Rate of the bottleneck from client to server.
-    pub up: Rate,
-    /// Rate of the bottleneck from server to client.
-    pub down: Rate,
+    /// The bottleneck from client to server. In a file its keys stand among those of the scenario.
+    pub up: LinkScenario,
+    /// The bottleneck from server to client.
+    pub down: LinkScenario,
     /// Base round-trip time of the path.
     pub rtt: Duration,
-    /// Discipline from client to server: `tc` text or a preset such as `"gbw:codel"`; those of `sojourn list linux` on `linux`
-    /// only.
-    #[schemars(extend("default" = QDISC))]
-    pub qdisc_up: Discipline,
-    /// Discipline from server to client.
-    #[schemars(extend("default" = QDISC))]
-    pub qdisc_down: Discipline,
-    /// Depth of the token bucket: how much the rate limiter may send at once (default: two frames, or 0.5 ms of the rate).
-    pub burst_up: Option<Bytes>,
-    /// The same from server to client.
-    pub burst_down: Option<Bytes>,
-    /// If not zero, the link serves in bursts only, at multiples of this, as links do that aggregate or are granted their
-    /// time (Wi-Fi, DOCSIS): each burst carries what the rate carries in that time, and what the queue does not fill of it is
-    /// lost. At least 100 us, at most 100 ms; it takes the place of the token bucket. Only on `sim`.
-    #[serde(deserialize_with = "or_default", skip_serializing_if = "is_default")]
-    #[schemars(extend("default" = "0s"))]
-    pub service_interval_up: Duration,
-    /// The same from server to client.
-    #[serde(deserialize_with = "or_default", skip_serializing_if = "is_default")]
-    #[schemars(extend("default" = "0s"))]
-    pub service_interval_down: Duration,
     /// Rate of the links at the edges (default: infinitely fast).
     pub edge_rate: Option<Rate>,
     /// Depth of the token buckets that shape those links, through which a frame passes at once if they are full, as on a kernel
@@ -66,19 +45,6 @@ pub struct Scenario {
     /// Packets that the queue before each of those links holds (default 1000); only with `edge_rate`.
     #[serde(deserialize_with = "edge_limit", skip_serializing_if = "is_edge_limit")]
     pub edge_limit: u32,
-    /// Probability that a packet is lost on the long link, after the bottleneck's queue (default 0).
-    #[serde(deserialize_with = "or_default", skip_serializing_if = "is_default")]
-    pub loss_up: f64,
-    /// The same from server to client (default 0).
-    #[serde(deserialize_with = "or_default", skip_serializing_if = "is_default")]
-    pub loss_down: f64,
-    /// Each packet takes longer there by a time uniform in 0 to this; none overtakes another (default 0). On `linux` it is
-    /// at most 4 s, on `live` there is none.
-    #[serde(deserialize_with = "or_default", skip_serializing_if = "is_default")]
-    pub jitter_up: Duration,
-    /// The same from server to client (default 0).
-    #[serde(deserialize_with = "or_default", skip_serializing_if = "is_default")]
-    pub jitter_down: Duration,
     /// The path's delay lets packets out at multiples of this only, as an emulator with a timer tick does; `"0s"`: at once.
     pub delay_tick: Duration,
     /// Each flow starts this much later at most, drawn from the seed.
@@ -119,34 +85,24 @@ fn edge_limit<'de, D: Deserializer<'de>>(deserializer: D) -> Result<u32, D::Erro
     Ok(Option::deserialize(deserializer)?.unwrap_or(EDGE_LIMIT))
 }
 
-/// The discipline of each direction where none is named.
+/// The rate and the discipline of each direction where none is named.
+pub(crate) const DEFAULT_RATE: Rate = Rate::from_mbit(10);
 pub(crate) const QDISC: &str = "fq_codel";
 /// The base RTT of the path where none is given.
 pub(crate) const DEFAULT_RTT: Duration = Duration::from_millis(50);
 
 impl Default for Scenario {
     fn default() -> Self {
-        let qdisc = Discipline::parse(QDISC, None).expect("it has defaults");
         Self {
             experiment: "custom".into(),
             duration: Duration::ZERO,
             lead: Duration::from_secs(2),
-            up: Rate::from_mbit(10),
-            down: Rate::from_mbit(10),
+            up: LinkScenario::default(),
+            down: LinkScenario::default(),
             rtt: DEFAULT_RTT,
-            qdisc_up: qdisc.clone(),
-            qdisc_down: qdisc,
-            burst_up: None,
-            burst_down: None,
-            service_interval_up: Duration::ZERO,
-            service_interval_down: Duration::ZERO,
             edge_rate: None,
             edge_burst: None,
             edge_limit: EDGE_LIMIT,
-            loss_up: 0.0,
-            loss_down: 0.0,
-            jitter_up: Duration::ZERO,
-            jitter_down: Duration::ZERO,
             delay_tick: Duration::ZERO,
             start_jitter: Duration::from_millis(50),
             spare_acks: false,
@@ -177,29 +133,18 @@ impl Scenario {
     }
 
     /// One direction of the bottleneck.
+    ///
+    /// # Panics
+    /// Never for a scenario that was checked.
     #[must_use]
     pub fn bottleneck(&self, direction: Direction) -> BottleneckScenario {
-        let rate = direction.of(self.up, self.down);
-        let burst = direction.of(self.burst_up, self.burst_down);
-        BottleneckScenario {
-            rate,
-            qdisc: direction.of(&self.qdisc_up, &self.qdisc_down).clone(),
-            burst: burst.unwrap_or_else(|| usual_burst(rate, Bytes::new(self.largest_frame()))),
-            impairment: Impairment {
-                loss: direction.of(self.loss_up, self.loss_down),
-                jitter: direction.of(self.jitter_up, self.jitter_down),
-            },
-            service_interval: direction.of(self.service_interval_up, self.service_interval_down),
-        }
+        self.link(direction).bottleneck().expect("the path's links have rates")
     }
 
-    /// Gives one direction of the bottleneck these numbers; its discipline is resolved apart.
-    pub(crate) fn set_bottleneck(&mut self, direction: Direction, side: &BottleneckScenario) {
-        *direction.of(&mut self.up, &mut self.down) = side.rate;
-        *direction.of(&mut self.burst_up, &mut self.burst_down) = Some(side.burst);
-        *direction.of(&mut self.loss_up, &mut self.loss_down) = side.impairment.loss;
-        *direction.of(&mut self.jitter_up, &mut self.jitter_down) = side.impairment.jitter;
-        *direction.of(&mut self.service_interval_up, &mut self.service_interval_down) = side.service_interval;
+    /// The keys of that.
+    #[must_use]
+    pub fn link(&self, direction: Direction) -> &LinkScenario {
+        direction.of(&self.up, &self.down)
     }
 
     /// Where the two ends of traffic with these keys are.
@@ -222,10 +167,9 @@ impl Scenario {
     /// edges. The record of one that has not says no more than it did before there were such things.
     #[must_use]
     pub fn is_long_link(&self) -> bool {
-        let impaired = |direction| !self.bottleneck(direction).impairment.is_none();
         !self.downloads.is_empty()
             || self.flows.iter().any(|f| f.application().writes.is_some())
-            || Direction::ALL.into_iter().any(impaired)
+            || [&self.up, &self.down].iter().any(|link| !link.impairment().is_none())
             || self.edge_limit != EDGE_LIMIT
     }
 
@@ -251,6 +195,8 @@ impl Scenario {
     /// Never: a scenario holds nothing that JSON cannot.
     #[must_use]
     pub fn to_value(&self) -> serde_json::Value {
-        serde_json::to_value(self).expect("a scenario is plain data")
+        let mut value = serde_json::to_value(self).expect("a scenario is plain data");
+        flatten(&mut value);
+        value
     }
 }

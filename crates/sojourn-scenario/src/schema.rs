@@ -3,7 +3,7 @@
 use crate::wifi_keys::{Categories, Category, Edca, Group, Station, Wifi};
 use crate::{
     DownloadScenario, FlowScenario, FlusherScenario, LinkScenario, ProbeScenario, Scenario, TopologyScenario,
-    WebScenario,
+    WebScenario, flat,
 };
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::de::{self, Deserialize, Visitor};
@@ -18,7 +18,7 @@ use std::fmt;
 pub fn schema() -> Schema {
     let mut generator = SchemaGenerator::default();
     let mut schema = generator.root_schema_for::<Scenario>();
-    schema.insert("x-order".to_owned(), json!(keys::<Scenario>()));
+    schema.insert("x-order".to_owned(), json!(flat::keys()));
     for (name, order) in [
         named::<TcpParams>(),
         named::<FlowScenario>(),
@@ -39,6 +39,7 @@ pub fn schema() -> Schema {
             object.insert("x-order".to_owned(), json!(order));
         }
     }
+    flat::describe(&mut schema);
     schema
 }
 
@@ -47,7 +48,7 @@ fn named<T: JsonSchema + for<'de> Deserialize<'de>>() -> (String, Vec<&'static s
 }
 
 /// The keys of a struct, in the order of its declaration.
-fn keys<T: for<'de> Deserialize<'de>>() -> Vec<&'static str> {
+pub(crate) fn keys<T: for<'de> Deserialize<'de>>() -> Vec<&'static str> {
     match T::deserialize(Ask) {
         Err(Keys(keys)) => keys.to_vec(),
         Ok(_) => Vec::new(),

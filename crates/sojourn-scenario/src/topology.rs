@@ -1,22 +1,15 @@
 //! A network other than the path with one bottleneck: nodes, and links with a rate, a discipline and a delay.
 
 use crate::error::within;
-use crate::name::check_name;
-use crate::path::{BottleneckScenario, usual_burst};
-use crate::{Backend, DELAY_TICK_MAX, Impairment, RATE, RTT, ScenarioError, backend, fail, is_default, or_default};
+use crate::{Backend, LinkScenario, RTT, ScenarioError, fail};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_with::skip_serializing_none;
-use sojourn_qdisc::Discipline;
-use sojourn_units::{Bytes, Duration, Rate};
+use sojourn_units::{Duration, Rate};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 /// Most entries of `topology.links`; a route looks at each of them.
 pub(crate) const LINKS_MAX: usize = 1_000;
-/// The discipline of a link with a rate where none is named.
-const QDISC: &str = "pfifo limit 1000";
-/// Longest delay of a link.
-const DELAY_MAX: Duration = Duration::from_secs(10);
 
 /// A network of any shape, in place of the path with one bottleneck. Packets take the way with the fewest links, of several
 /// such ways the one whose links come first in the list.
@@ -36,46 +29,6 @@ pub struct TopologyScenario {
     pub down: Option<String>,
 }
 
-/// A link between two nodes: both ways, unless it is said to be of one way.
-#[skip_serializing_none]
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-#[schemars(rename = "Link", extend("required" = ["between"]))]
-pub struct LinkScenario {
-    /// The nodes A and B. The link is called `A-B` from A to B, and `B-A` the other way.
-    pub between: [String; 2],
-    /// Whether it leads from A to B only.
-    #[serde(default, deserialize_with = "or_default")]
-    pub one_way: bool,
-    /// Its rate, each way (default: infinitely fast, without a queue).
-    pub rate: Option<Rate>,
-    /// Its propagation delay, each way.
-    #[serde(default, deserialize_with = "or_default")]
-    pub delay: Duration,
-    /// The discipline before it, each way (default: of a link that the record's `bottleneck` tells of `qdisc_up` or
-    /// `qdisc_down`, if that is given, else `"pfifo limit 1000"`); only with `rate`.
-    #[schemars(extend("format" = "qdisc"))]
-    pub qdisc: Option<String>,
-    /// Depth of its token bucket (default: two frames, or 0.5 ms of the rate); only with `rate`.
-    pub burst: Option<Bytes>,
-    /// Probability that a packet is lost on it, after its queue (default 0); only with `rate`.
-    #[serde(default, deserialize_with = "or_default", skip_serializing_if = "is_default")]
-    pub loss: f64,
-    /// Each packet takes longer by a time uniform in 0 to this; none overtakes another (default 0); only with `rate`.
-    #[serde(default, deserialize_with = "or_default", skip_serializing_if = "is_default")]
-    #[schemars(extend("default" = null))]
-    pub jitter: Duration,
-    /// If not zero, it serves in bursts only, at multiples of this, as `service_interval_up` does (default 0); only with
-    /// `rate`.
-    #[serde(default, deserialize_with = "or_default", skip_serializing_if = "is_default")]
-    #[schemars(extend("default" = null))]
-    pub service_interval: Duration,
-    /// Its delay lets packets out at multiples of this only (default: at once).
-    #[serde(default, deserialize_with = "or_default", skip_serializing_if = "is_default")]
-    #[schemars(extend("default" = null))]
-    pub delay_tick: Duration,
-}
-
 /// A link in one direction.
 #[derive(Clone, Debug)]
 pub struct Directed<'a> {
@@ -87,67 +40,6 @@ pub struct Directed<'a> {
     pub to: &'a str,
     /// Its numbers.
     pub link: &'a LinkScenario,
-}
-
-impl LinkScenario {
-    /// Its queue and what befalls packets after it; `None` for one that is infinitely fast.
-    ///
-    /// # Panics
-    /// Never for a link that was checked.
-    #[must_use]
-    pub fn bottleneck(&self) -> Option<BottleneckScenario> {
-        let text = self.qdisc.as_deref().unwrap_or(QDISC);
-        Some(BottleneckScenario {
-            rate: self.rate?,
-            qdisc: Discipline::parse(text, self.rate).expect("it was checked"),
-            burst: self.burst.unwrap_or_default(),
-            impairment: Impairment {
-                loss: self.loss,
-                jitter: self.jitter,
-            },
-            service_interval: self.service_interval,
-        })
-    }
-
-    /// Checks it and writes out what is left out. `frame` is the largest frame of the scenario, bytes.
-    fn complete(&mut self, place: &str, frame: u64, backend: Backend) -> Result<(), ScenarioError> {
-        let field = |key: &str| format!("{place}.{key}");
-        let [a, b] = &self.between;
-        for node in &self.between {
-            check_name(&field("between"), node)?;
-        }
-        if a == b {
-            return fail(&field("between"), format!("{a:?} twice"), "two nodes");
-        }
-        within(&field("delay"), self.delay, Duration::ZERO, DELAY_MAX)?;
-        within(&field("delay_tick"), self.delay_tick, Duration::ZERO, DELAY_TICK_MAX)?;
-        let Some(rate) = self.rate else {
-            for (key, given) in [
-                ("qdisc", self.qdisc.is_some()),
-                ("burst", self.burst.is_some()),
-                ("loss", self.loss != 0.0),
-                ("jitter", !self.jitter.is_zero()),
-                ("service_interval", !self.service_interval.is_zero()),
-            ] {
-                if given {
-                    return fail(
-                        &field(key),
-                        "given",
-                        "absent without rate: an infinitely fast link has no queue",
-                    );
-                }
-            }
-            return Ok(());
-        };
-        within(&field("rate"), rate, RATE.0, RATE.1)?;
-        let named = field("qdisc");
-        let qdisc = Discipline::parse(self.qdisc.as_deref().unwrap_or(QDISC), Some(rate));
-        let qdisc = qdisc.map_err(|e| ScenarioError::because(format!("{named}: {e}")))?;
-        self.qdisc = Some(backend::discipline(&named, qdisc, backend)?.to_string());
-        let usual = || usual_burst(rate, Bytes::new(frame));
-        self.burst.get_or_insert_with(usual);
-        self.bottleneck().map_or(Ok(()), |side| side.check(field, frame))
-    }
 }
 
 impl TopologyScenario {
@@ -236,7 +128,7 @@ impl TopologyScenario {
     }
 
     /// Gives the links that the record reports these disciplines, where they name none of their own: up and down.
-    pub(crate) fn take_disciplines(&mut self, qdiscs: &[Option<String>; 2]) {
+    pub(crate) fn take_disciplines(&mut self, qdiscs: [Option<String>; 2]) {
         let [client, server] = self.ends.clone();
         let ways = [(&self.up, &client, &server), (&self.down, &server, &client)];
         // A name that is missing is refused later, with its own name.
@@ -248,7 +140,7 @@ impl TopologyScenario {
                 name.as_ref().is_some_and(|name| names.contains(name))
             };
             if let (Some(link), Some(text)) = (self.links.iter_mut().find(leads), text) {
-                link.qdisc.get_or_insert_with(|| text.clone());
+                link.qdisc.get_or_insert(text);
             }
         }
     }
@@ -315,15 +207,8 @@ mod tests {
             let (from, to) = pair.split_once('-').expect("two nodes");
             LinkScenario {
                 between: [from.to_owned(), to.to_owned()],
-                one_way: false,
-                rate: None,
                 delay: Duration::from_millis(1),
-                qdisc: None,
-                burst: None,
-                loss: 0.0,
-                jitter: Duration::ZERO,
-                service_interval: Duration::ZERO,
-                delay_tick: Duration::ZERO,
+                ..LinkScenario::default()
             }
         });
         TopologyScenario {

@@ -2,6 +2,7 @@
 
 use crate::access::IdentityKeysMut;
 use crate::context::Context;
+use crate::cost::Estimate;
 use crate::{
     Direction, DownloadScenario, FlowScenario, IdentityKeys, ProbeScenario, Scenario, ScenarioError, Transport,
     WebScenario,
@@ -107,6 +108,11 @@ macro_rules! traffic {
                     one.check(i, on)?;
                 })+
                 Ok(())
+            }
+
+            /// Adds what all traffic needs, each kind for itself.
+            pub(crate) fn cost_each(&self, run: &mut Estimate<'_>) {
+                $(<$Kind>::cost(&self.$list, run);)+
             }
 
             pub(crate) fn traffic_mut(&mut self) -> impl Iterator<Item = CommonKeysMut<'_>> {

@@ -1,6 +1,7 @@
 //! Web clients.
 
 use crate::context::Context;
+use crate::cost::{CONNECTION, Estimate, HANDSHAKE, closing, times};
 use crate::error::within;
 use crate::flow::check_times;
 use crate::name::check_name;
@@ -14,6 +15,8 @@ use sojourn_units::{Duration, words};
 /// Most objects of a page, and connections of a client.
 const OBJECTS_MAX: usize = 10_000;
 const WORKERS_MAX: usize = 64;
+/// Bytes of memory for each fetch of a page.
+const FETCH: f64 = 1_500.0;
 /// Largest request and header, bytes.
 const MESSAGE_MAX: u64 = 1 << 20;
 
@@ -113,6 +116,33 @@ impl Default for WebScenario {
 }
 
 impl WebScenario {
+    /// What the web clients of a run need: a fetch takes two round trips at least, and another follows when its interval
+    /// is over.
+    pub(crate) fn cost(all: &[Self], run: &mut Estimate<'_>) {
+        let (mut fetches, mut open) = (0.0, 0.0);
+        let (duration, mss) = (run.s.duration, run.mss);
+        for w in all {
+            let n = times(duration, w.interval).min(times(duration, w.rtt * 2));
+            fetches += n;
+            let connections = w.workers.min(w.objects.len()) as f64;
+            let living = connections * (1.0 + closing(n, w.rtt, duration));
+            open += living;
+            let segments = |bytes: u64| (bytes as f64 / mss).ceil();
+            let answers: f64 = w.objects.iter().map(|object| segments(object + w.header_bytes)).sum();
+            let requests = segments(w.request_bytes) * w.objects.len() as f64;
+            let window = run.windowful(w.objects.iter().max().map_or(0.0, |object| *object as f64));
+            for (way, data) in run.ways.iter_mut().zip([requests, answers]) {
+                way.full += n * (data + HANDSHAKE * connections);
+                way.windows += living * window;
+            }
+        }
+        run.part(
+            format!("{} web clients with {fetches:.0} fetches", all.len()),
+            fetches * FETCH + open * CONNECTION,
+            "lengthen their intervals or shorten duration",
+        );
+    }
+
     pub(crate) fn check(&self, i: usize, on: &Context<'_>) -> Result<(), ScenarioError> {
         let place = format!("web[{i}]");
         let field = |key: &str| format!("{place}.{key}");

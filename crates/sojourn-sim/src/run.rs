@@ -177,8 +177,8 @@ impl Run {
     /// [`SimError`] if its token bucket cannot have this rate; then nothing has changed.
     pub fn set_rate(&mut self, direction: Direction, rate: Rate) -> Result<(), SimError> {
         let (link, given) = match direction {
-            Direction::Up => (self.places.up, self.scenario.burst_up),
-            Direction::Down => (self.places.down, self.scenario.burst_down),
+            Direction::Up => (self.places.up, self.scenario.up.burst),
+            Direction::Down => (self.places.down, self.scenario.down.burst),
         };
         let frame = Bytes::new(self.scenario.largest_frame());
         self.simulator

@@ -80,7 +80,7 @@ _COMMON = (
     Group("links of the bed", ("NETDEVICES", "NET_CORE", "ETHTOOL_NETLINK", "VETH", "TUN", "IFB", "DUMMY")),
     Group(
         "congestion controls; reno is always there",
-        ("TCP_CONG_ADVANCED", "TCP_CONG_CUBIC", "TCP_CONG_BBR", "TCP_CONG_DCTCP"),
+        ("TCP_CONG_ADVANCED", "TCP_CONG_CUBIC", "TCP_CONG_BBR", "TCP_CONG_DCTCP", "TCP_CONG_VEGAS"),
     ),
     Group(
         "congestion controls that trees beside Linus Torvalds' have: Prague of L4S, and Google's versions of BBR",

@@ -28,7 +28,7 @@ from sojourn import api, bounded
 from sojourn.bounds import Plain, check_plan, check_repeat
 from sojourn.errors import ParamError
 from sojourn.experiments import BUILT_IN, option_types
-from sojourn.scenario import Download, Flow, Probe, Scenario, Tcp
+from sojourn.scenario import TRAFFIC, Scenario, Tcp
 
 #: Runs of each cell where the file says nothing.
 DEFAULT_REPEAT = 10
@@ -38,9 +38,8 @@ MOST_CELLS = 100_000
 Value = str | int | float | bool
 
 _TYPES = {"str": "text", "int": "a whole number", "float": "a number", "bool": "true or false"}
-#: Keys of the scenario that are no options, and lists that are changed by the name of an element.
-_PLAIN = {field.name for field in dataclasses.fields(Scenario)} - {"experiment", "tcp", "flows", "probes", "downloads"}
-_NAMED: dict[str, type] = {"flows": Flow, "probes": Probe, "downloads": Download}
+#: Keys of the scenario that are no options. Lists of traffic are changed by the name of an element.
+_PLAIN = {field.name for field in dataclasses.fields(Scenario)} - {"experiment", "tcp", *TRAFFIC}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -244,8 +243,8 @@ def _set(plain: Any, key: str, value: Plain) -> None:
             plain[name] = value
         case ["tcp", name] if name in {field.name for field in dataclasses.fields(Tcp)}:
             plain.setdefault("tcp", {})[name] = value
-        case [group, name, last] if group in _NAMED and last in {
-            field.name for field in dataclasses.fields(_NAMED[group])
+        case [group, name, last] if group in TRAFFIC and last in {
+            field.name for field in dataclasses.fields(TRAFFIC[group])
         }:
             there = [one["name"] for one in plain.get(group, [])]
             if name not in there:

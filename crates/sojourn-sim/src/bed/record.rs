@@ -128,8 +128,8 @@ fn check(s: &Scenario, m: &Measured) -> Result<(), MeasuredError> {
     for (i, download) in m.downloads.iter().enumerate() {
         check_download(i, download)?;
     }
-    check_discipline("up", s, s.qdisc_up.kind(), &m.up)?;
-    check_discipline("down", s, s.qdisc_down.kind(), &m.down)
+    check_discipline(Direction::Up, s, &m.up)?;
+    check_discipline(Direction::Down, s, &m.down)
 }
 
 fn check_flow(s: &Scenario, i: usize, flow: &FlowMeasured) -> Result<(), MeasuredError> {
@@ -182,7 +182,9 @@ fn check_download(i: usize, download: &DownloadMeasured) -> Result<(), MeasuredE
     Ok(())
 }
 
-fn check_discipline(direction: &str, s: &Scenario, kind: &str, seen: &QdiscMeasured) -> Result<(), MeasuredError> {
+fn check_discipline(direction: Direction, s: &Scenario, seen: &QdiscMeasured) -> Result<(), MeasuredError> {
+    let (direction, qdisc) = (direction.name(), s.bottleneck(direction).qdisc);
+    let kind = qdisc.kind();
     if seen.kind != kind {
         let rule = format!("{kind:?}, as in the scenario");
         return fail(

@@ -75,12 +75,10 @@ fn owners<'a>(run: Simulated<'a>) -> Vec<Owner<'a>> {
     let Simulated {
         scenario, simulator, ..
     } = run;
+    let disciplines = Direction::ALL.map(|direction| scenario.bottleneck(direction).qdisc);
     let queues = |routes: &RoutePair, opens: Direction, only: Option<Direction>| {
         [Direction::Up, Direction::Down].map(|towards| {
-            let qdisc = match towards {
-                Direction::Up => &scenario.qdisc_up,
-                Direction::Down => &scenario.qdisc_down,
-            };
+            let qdisc = &disciplines[usize::from(towards == Direction::Down)];
             let hash = simulator.hash(routes.of(opens == towards));
             // In a topology each way has disciplines of its own.
             let uses = scenario.topology.is_none() && only.is_none_or(|only| only == towards);

@@ -14,6 +14,7 @@ use sojourn_bed::{
 };
 use sojourn_sim::bed::measured_record;
 use sojourn_sim::record::Record;
+use sojourn_scenario::Direction;
 use sojourn_sim::{Backend, Scenario};
 
 const MS: i64 = 1_000_000;
@@ -55,8 +56,8 @@ fn nothing(s: &Scenario) -> Measured {
         probes: vec![ProbeMeasured::default(); s.probes.len()],
         web: vec![WebMeasured::default(); s.web.len()],
         downloads: vec![DownloadMeasured::default(); s.downloads.len()],
-        up: discipline(s.qdisc_up.kind()),
-        down: discipline(s.qdisc_down.kind()),
+        up: discipline(s.bottleneck(Direction::Up).qdisc.kind()),
+        down: discipline(s.bottleneck(Direction::Down).qdisc.kind()),
         counters: [("client".to_owned(), [("TcpRetransSegs".to_owned(), 3)].into())].into(),
         wifi: None,
         flusher: None,
