@@ -12,7 +12,7 @@ use serde_json::Value;
 /// much memory as the text has bytes.
 const TEXT_MAX: usize = 16 << 20;
 
-/// Flows, probes, web clients and downloads together. Routes are numbered with 16 bits, and each takes two.
+/// All traffic together. Routes are numbered with 16 bits, and each takes two.
 pub(crate) const FLOWS_MAX: usize = 10_000;
 
 /// Entries of `wifi.stations` and `wifi.groups` that are read at all; the cell has its own, smaller bounds.

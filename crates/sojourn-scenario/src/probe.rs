@@ -20,7 +20,7 @@ const VOICE_PACKET: f64 = 40.0;
 /// An Ethernet header, bytes.
 const ETHERNET: u16 = 14;
 /// Packets that are neither shorter than the least Ethernet frame nor longer than a full one, bytes.
-const SIZES: std::ops::RangeInclusive<u64> = 60..=1514;
+pub(crate) const SIZES: std::ops::RangeInclusive<u64> = 60..=1514;
 
 words! {
     /// The kind of a probe.

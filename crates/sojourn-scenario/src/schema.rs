@@ -1,10 +1,7 @@
 //! The keys of a scenario as data, for editors, documents and other languages.
 
 use crate::wifi_keys::{Categories, Category, Edca, Group, Station, Wifi};
-use crate::{
-    DownloadScenario, FlowScenario, FlusherScenario, LinkScenario, ProbeScenario, Scenario, TopologyScenario,
-    WebScenario, flat,
-};
+use crate::{FlusherScenario, LinkScenario, Scenario, TopologyScenario, flat, traffic};
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::de::{self, Deserialize, Visitor};
 use serde::{Deserializer, forward_to_deserialize_any};
@@ -19,12 +16,8 @@ pub fn schema() -> Schema {
     let mut generator = SchemaGenerator::default();
     let mut schema = generator.root_schema_for::<Scenario>();
     schema.insert("x-order".to_owned(), json!(flat::keys()));
-    for (name, order) in [
+    let others = [
         named::<TcpParams>(),
-        named::<FlowScenario>(),
-        named::<ProbeScenario>(),
-        named::<WebScenario>(),
-        named::<DownloadScenario>(),
         named::<Wifi>(),
         named::<Station>(),
         named::<Group>(),
@@ -34,7 +27,8 @@ pub fn schema() -> Schema {
         named::<FlusherScenario>(),
         named::<TopologyScenario>(),
         named::<LinkScenario>(),
-    ] {
+    ];
+    for (name, order) in traffic::keys().into_iter().chain(others) {
         if let Some(Value::Object(object)) = schema.pointer_mut(&format!("/$defs/{name}")) {
             object.insert("x-order".to_owned(), json!(order));
         }
@@ -43,7 +37,7 @@ pub fn schema() -> Schema {
     schema
 }
 
-fn named<T: JsonSchema + for<'de> Deserialize<'de>>() -> (String, Vec<&'static str>) {
+pub(crate) fn named<T: JsonSchema + for<'de> Deserialize<'de>>() -> (String, Vec<&'static str>) {
     (T::schema_name().into_owned(), keys::<T>())
 }
 

@@ -5,7 +5,7 @@ use crate::context::Context;
 use crate::cost::Estimate;
 use crate::{
     Direction, DownloadScenario, FlowScenario, IdentityKeys, ProbeScenario, Scenario, ScenarioError, Transport,
-    WebScenario,
+    WebScenario, schema,
 };
 use sojourn_units::Duration;
 
@@ -61,6 +61,11 @@ macro_rules! traffic {
 
         /// The lists of traffic, in the order of [`Scenario::traffic`].
         pub(crate) const LISTS: &[&str] = &[$(stringify!($list)),+];
+
+        /// The name and the keys of each kind.
+        pub(crate) fn keys() -> Vec<(String, Vec<&'static str>)> {
+            vec![$(schema::named::<$Kind>()),+]
+        }
 
         $(impl Traffic for $Kind {
             fn any(&self) -> AnyTraffic<'_> {

@@ -115,7 +115,7 @@ pub(crate) struct Wifi {
 #[serde(deny_unknown_fields)]
 #[schemars(extend("required" = ["name", "rate"]))]
 pub(crate) struct Station {
-    /// Unique; flows, probes, web clients and downloads name it as their `station`.
+    /// Unique; traffic names it as its `station`.
     #[serde(default)]
     pub(crate) name: String,
     /// What the access point sends to it at, such as `"ht mcs 15 20mhz sgi"`, `"vht mcs 9 nss 2 80mhz sgi"` or `"ofdm

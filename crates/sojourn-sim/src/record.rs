@@ -54,12 +54,7 @@ impl Quantiles {
             return Self::default();
         }
         v.sort_unstable_by(f64::total_cmp);
-        let at = |q: f64| {
-            let k = (v.len() - 1) as f64 * q;
-            let i = k as usize;
-            let next = v[(i + 1).min(v.len() - 1)];
-            Some(v[i] + (next - v[i]) * (k - i as f64))
-        };
+        let at = |q: f64| numbers::quantile(&v, q);
         Self {
             count: v.len(),
             mean: mean(v.iter().sum(), v.len() as u64),

@@ -12,6 +12,14 @@ pub(crate) fn mean(sum: f64, count: u64) -> Option<f64> {
     (count > 0).then(|| sum / count as f64)
 }
 
+/// A quantile of values in increasing order, between neighbours linearly; `None` of none.
+pub(crate) fn quantile(sorted: &[f64], q: f64) -> Option<f64> {
+    let k = sorted.len().checked_sub(1)? as f64 * q;
+    let i = k as usize;
+    let next = sorted[(i + 1).min(sorted.len() - 1)];
+    Some(sorted[i] + (next - sorted[i]) * (k - i as f64))
+}
+
 /// Jain's index of fairness; `None` if nobody has anything.
 pub(crate) fn jain(v: &[f64]) -> Option<f64> {
     let (sum, squares) = v.iter().fold((0.0, 0.0), |(s, q), x| (s + x, q + x * x));

@@ -12,9 +12,9 @@ use sojourn_bed::{
     Conversation, DownloadMeasured, FlowMeasured, Kernel, MEASURED_FORMAT, Measured, ProbeMeasured, QdiscMeasured,
     QdiscSample, Watched, WebMeasured,
 };
+use sojourn_scenario::Direction;
 use sojourn_sim::bed::measured_record;
 use sojourn_sim::record::Record;
-use sojourn_scenario::Direction;
 use sojourn_sim::{Backend, Scenario};
 
 const MS: i64 = 1_000_000;
