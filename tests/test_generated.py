@@ -22,7 +22,7 @@ def test_a_class_has_the_keys_that_the_compiled_part_reads(name: str) -> None:
     assert fields == set(shape["properties"])
 
 
-@pytest.mark.parametrize("key", ["", "tcp", "flows", "probes", "web", "downloads", "wifi", "flusher"])
+@pytest.mark.parametrize("key", ["", "tcp", "flows", "probes", "web", "downloads", "games", "wifi", "flusher"])
 def test_a_refusal_of_an_unknown_key_names_the_keys_of_the_schema(key: str) -> None:
     unknown: object = {"?": 1}
     found = SCHEMA

@@ -31,6 +31,7 @@ class Record(Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False):
     cost: Cost
     downloads: list[DownloadRecord] | None = None
     flusher: FlusherRecord | None = None
+    games: list[GameRecord] | None = None
     kernel: KernelRecord | None = None
     links: dict[Text, BottleneckRecord] | None = None
     tcp_counters: dict[Text, dict[Text, Whole]] | None = None
@@ -359,6 +360,18 @@ class FlushRecord(Struct, frozen=True, kw_only=True, omit_defaults=True, gc=Fals
     rtt_ms: Number | None
     base_rtt_ms: Number | None
     max_rtt_ms: Number | None
+
+
+class GameRecord(Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False):
+    """One stream of a game: the packets that were sent in the measured window."""
+
+    name: Name
+    direction: Literal["up", "down"]
+    sent: Whole
+    lost: Whole
+    base_delay_ms: Number
+    delay_ms: Quantiles
+    delay_p999_ms: Number | None
 
 
 class KernelRecord(Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False):

@@ -372,6 +372,49 @@ class Download:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Game:
+    """A game's datagrams in one direction, at a constant rate, which are not counted as goodput.
+
+    They begin as probes do.
+
+    Attributes
+    ----------
+    name
+        Unique within the scenario.
+    direction
+        `"up"` (what the player does) or `"down"` (what the server says of all players).
+    per_second
+        Packets a second. Default: 30.
+    size
+        Bytes of each on the wire. Default: 128.
+    rtt
+        Time text: base round-trip time (default: the path's).
+    client
+        Which of the hosts on the client's side this is, 1 to 64 (default 1). Absent with `wifi`, where stations are the
+        clients.
+    server
+        Which of the hosts on the server's side the other end is, 1 to 64 (default 1).
+    station
+        In a cell: at which station (default: the first).
+    dscp
+        The code point of its packets, 0 to 63, or `CS0` to `CS7`, `AF11` to `AF43`, `EF`, `VA`, `LE` (default 0).
+    ends
+        With `topology`: the nodes of client and server (default: those of `topology.ends`).
+    """
+
+    name: str
+    direction: Direction
+    per_second: int | None = None
+    size: int | None = None
+    rtt: str | None = None
+    client: int | None = None
+    server: int | None = None
+    station: str | None = None
+    dscp: int | str | None = None
+    ends: tuple[str, ...] | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Wifi:
     """A cell, which takes the place of the links between the clients and the first router.
 
@@ -523,7 +566,7 @@ class Station:
     Attributes
     ----------
     name
-        Unique; flows, probes, web clients and downloads name it as their `station`.
+        Unique; traffic names it as its `station`.
     rate
         What the access point sends to it at, such as `"ht mcs 15 20mhz sgi"`, `"vht mcs 9 nss 2 80mhz sgi"` or `"ofdm
         54mbit"`.
@@ -844,6 +887,8 @@ class Keys:
         Web clients.
     downloads
         Files that are sent one after the other.
+    games
+        Streams of games.
     wifi
         The cell between the clients and the bottleneck (default: a wire); `edge_rate` is then that of the server's
         link.
@@ -884,6 +929,7 @@ class Keys:
     probes: tuple[Probe, ...] = ()
     web: tuple[Web, ...] = ()
     downloads: tuple[Download, ...] = ()
+    games: tuple[Game, ...] = ()
     wifi: Wifi | None = None
     topology: Topology | None = None
     flusher: Flusher | None = None
@@ -891,7 +937,7 @@ class Keys:
 
 
 #: The lists of traffic, and what each holds.
-TRAFFIC: dict[str, type] = {"flows": Flow, "probes": Probe, "web": Web, "downloads": Download}
+TRAFFIC: dict[str, type] = {"flows": Flow, "probes": Probe, "web": Web, "downloads": Download, "games": Game}
 __all__ = [
     "TRAFFIC",
     "Direction",
@@ -901,6 +947,7 @@ __all__ = [
     "Edca",
     "Flow",
     "Flusher",
+    "Game",
     "Group",
     "Link",
     "Probe",

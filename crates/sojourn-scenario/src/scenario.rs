@@ -4,8 +4,9 @@ use crate::edges::EDGE_LIMIT;
 use crate::flat::flatten;
 use crate::wifi_keys::Wifi;
 use crate::{
-    Access, BottleneckScenario, Direction, DownloadScenario, FlowScenario, FlusherScenario, IdentityKeys, LinkScenario,
-    ProbeScenario, TopologyScenario, Traffic, Transport, UDP_FRAME, WebScenario, WifiScenario, is_default,
+    Access, BottleneckScenario, Direction, DownloadScenario, FlowScenario, FlusherScenario, GameScenario, IdentityKeys,
+    LinkScenario, ProbeScenario, TopologyScenario, Traffic, Transport, UDP_FRAME, WebScenario, WifiScenario,
+    is_default,
 };
 use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize};
@@ -64,6 +65,9 @@ pub struct Scenario {
     /// Files that are sent one after the other.
     #[serde(skip_serializing_if = "is_default")]
     pub downloads: Vec<DownloadScenario>,
+    /// Streams of games.
+    #[serde(skip_serializing_if = "is_default")]
+    pub games: Vec<GameScenario>,
     /// The cell between the clients and the bottleneck (default: a wire); `edge_rate` is then that of the server's link.
     #[schemars(with = "Option<Wifi>")]
     pub wifi: Option<WifiScenario>,
@@ -112,6 +116,7 @@ impl Default for Scenario {
             probes: Vec::new(),
             web: Vec::new(),
             downloads: Vec::new(),
+            games: Vec::new(),
             wifi: None,
             topology: None,
             flusher: None,
@@ -125,7 +130,11 @@ impl Scenario {
     #[must_use]
     pub fn largest_frame(&self) -> u64 {
         let datagrams = self.flusher.is_some() || self.flows.iter().any(|f| f.transport() == Transport::Udp);
-        let probe = self.probes.iter().map(|p| u64::from(p.size())).max();
+        let sizes = self.probes.iter().map(ProbeScenario::size);
+        let probe = sizes
+            .chain(self.games.iter().map(|game| game.size))
+            .map(u64::from)
+            .max();
         (u64::from(self.tcp.mss) + TCP_HEADERS)
             .max(if datagrams { u64::from(UDP_FRAME) } else { 0 })
             .max(LARGEST_ACK)

@@ -4,12 +4,12 @@ use crate::access::IdentityKeysMut;
 use crate::context::Context;
 use crate::cost::Estimate;
 use crate::{
-    Direction, DownloadScenario, FlowScenario, IdentityKeys, ProbeScenario, Scenario, ScenarioError, Transport,
-    WebScenario, schema,
+    Direction, DownloadScenario, FlowScenario, GameScenario, IdentityKeys, ProbeScenario, Scenario, ScenarioError,
+    Transport, WebScenario, schema,
 };
 use sojourn_units::Duration;
 
-/// A flow, a probe, a web client or a download.
+/// A flow, a probe, a web client, a download or a stream of a game.
 pub trait Traffic {
     /// Its name, unique among all traffic.
     fn name(&self) -> &str;
@@ -29,6 +29,7 @@ pub trait Traffic {
             AnyTraffic::Probe(probe) => probe.kind().direction().unwrap_or(Direction::Up),
             AnyTraffic::Web(_) => Direction::Up,
             AnyTraffic::Download(download) => download.direction,
+            AnyTraffic::Game(game) => game.direction,
         }
     }
 
@@ -36,7 +37,7 @@ pub trait Traffic {
     fn transport(&self) -> Transport {
         match self.any() {
             AnyTraffic::Flow(flow) => flow.transport(),
-            AnyTraffic::Probe(_) => Transport::Udp,
+            AnyTraffic::Probe(_) | AnyTraffic::Game(_) => Transport::Udp,
             AnyTraffic::Web(_) | AnyTraffic::Download(_) => Transport::Tcp,
         }
     }
@@ -102,7 +103,7 @@ macro_rules! traffic {
         })+
 
         impl Scenario {
-            /// All traffic: flows first, then probes, web clients, downloads.
+            /// All traffic: flows first, then probes, web clients, downloads, games.
             pub fn traffic(&self) -> impl Iterator<Item = &dyn Traffic> {
                 std::iter::empty()$(.chain(self.$list.iter().map(|one| one as &dyn Traffic)))+
             }
@@ -145,11 +146,13 @@ traffic!(
     /// A web client.
     web: Web(WebScenario),
     /// Files, one after the other.
-    downloads: Download(DownloadScenario)
+    downloads: Download(DownloadScenario),
+    /// A stream of a game.
+    games: Game(GameScenario)
 );
 
 /// All kinds of traffic, as sentences name them.
-pub(crate) const KINDS: &str = "flows, probes, web clients and downloads";
+pub(crate) const KINDS: &str = "flows, probes, web clients, downloads and games";
 
 impl Scenario {
     /// The traffic of one kind, such as `&FlowScenario`, and what `all` has for it. `all` has something for each piece of

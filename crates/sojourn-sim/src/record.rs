@@ -3,6 +3,7 @@
 pub(crate) mod assemble;
 pub(crate) mod downloads;
 mod flusher;
+mod games;
 mod make;
 pub(crate) mod numbers;
 pub(crate) mod pages;
@@ -12,6 +13,7 @@ pub(crate) mod wifi;
 
 pub use downloads::{DownloadRecord, FileRecord, SojournOfOne, WritesRecord};
 pub use flusher::{FlushRecord, FlusherFlowRecord, FlusherFlowSeries, FlusherRecord, PathRttRecord};
+pub use games::GameRecord;
 pub(crate) use simulated::Simulated;
 pub use wifi::{WifiLatencyRecord, WifiRecord, WifiStationRecord, WifiTidRecord, WifiWayRecord};
 
@@ -501,6 +503,9 @@ pub struct Record {
     /// Each download; absent without.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub downloads: Vec<DownloadRecord>,
+    /// Each stream of a game; absent without.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub games: Vec<GameRecord>,
     /// The bottleneck.
     pub bottleneck: Bottlenecks,
     /// Each link of a topology that has a rate, by its name `A-B`; absent without a topology.
@@ -554,6 +559,7 @@ impl Ended {
         probes.add_sojourns(self.sojourns);
         let made = Record {
             web: pages::simulated(run),
+            games: games::simulated(run),
             cost: Cost {
                 events: run.simulator.events,
                 ..Cost::default()

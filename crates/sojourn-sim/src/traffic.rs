@@ -1,5 +1,5 @@
-//! Traffic of all kinds, and how it comes about from what a scenario says: bulk TCP flows, probes, voice, web pages, files one
-//! after the other, thin streams, and floods.
+//! Traffic of all kinds, and how it comes about from what a scenario says: bulk TCP flows, probes, voice, games, web pages, files
+//! one after the other, thin streams, and floods.
 
 mod connection;
 pub mod download;
@@ -134,6 +134,15 @@ pub(crate) fn load(one: &dyn Traffic, at: &Site<'_>) -> Result<Loaded, ParamErro
             };
             Box::new(Downloader::new(spec, name, s.seed)?)
         }
+        AnyTraffic::Game(g) => {
+            let spec = VoipSpec {
+                frame: g.interval(),
+                size: g.size,
+                start: Time::ZERO + draws::start(s.seed, name, g.interval()),
+                measured_from: at.begin,
+            };
+            Box::new(Voip::new(spec, (at.empty_delay)(g.size)))
+        }
     };
     Ok(Loaded::Source(source))
 }
@@ -145,6 +154,7 @@ pub(crate) fn protocol(s: &Scenario, one: &dyn Traffic) -> Protocol {
         AnyTraffic::Flow(f) if f.transport() == Transport::Udp => Protocol::Udp,
         AnyTraffic::Flow(_) | AnyTraffic::Download(_) => tcp(false),
         AnyTraffic::Web(_) => tcp(true),
+        AnyTraffic::Game(_) => Protocol::Udp,
         AnyTraffic::Probe(p) => match p.kind() {
             ProbeKindScenario::Icmp(_) => Protocol::Icmp,
             ProbeKindScenario::UdpRr(_) => Protocol::UdpEcho,

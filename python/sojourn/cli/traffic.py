@@ -1,4 +1,4 @@
-"""Tables of what a run measured of a cell, of voice, of web pages, of files, of thin streams and of UDP flows."""
+"""Tables of what a run measured of a cell, of voice, web pages, files, games, thin streams and UDP flows."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from sojourn import tables
 from sojourn.record import (
     DownloadRecord,
     FlowRecord,
+    GameRecord,
     ProbeRecord,
     QuantileName,
     Record,
@@ -30,6 +31,8 @@ def describe(record: Record) -> list[str]:
         parts.append(_web(record.web))
     if record.downloads:
         parts.append(_downloads(record.downloads))
+    if record.games:
+        parts.append(_games(record.games))
     thin = [(flow, flow.writes) for flow in record.flows if flow.writes is not None]
     if thin:
         parts.append(_thin(thin))
@@ -152,6 +155,24 @@ def _downloads(downloads: list[DownloadRecord]) -> str:
         *("goodput (Mbit/s)", "retransmissions", "dropped"),
     ]
     return tables.text(headers, rows, left=2)
+
+
+def _games(streams: list[GameRecord]) -> str:
+    rows = [
+        [
+            one.name,
+            one.direction,
+            tables.number(one.base_delay_ms),
+            *(tables.number(getattr(one.delay_ms, name)) for name in ("mean", "median", "p99")),
+            tables.number(one.delay_p999_ms),
+            tables.number(one.delay_ms.max),
+            _percent(one.lost / one.sent if one.sent else None),
+        ]
+        for one in streams
+    ]
+    return tables.text(
+        ["game", "direction", "base (ms)", "delay mean", "median", "p99", "p99.9", "max", "lost"], rows, left=2
+    )
 
 
 def _thin(flows: list[tuple[FlowRecord, WritesRecord]]) -> str:

@@ -14,6 +14,7 @@ mod determinism;
 mod downloads;
 mod features;
 mod flusher;
+mod games;
 mod identity;
 mod ledbat;
 mod prague;

@@ -22,7 +22,7 @@ fn unknown_keys_are_named_with_their_place_and_what_may_stand_there() {
             with(&base(), json!({"color": "red"})),
             "key \"color\" is unknown, but must be one of experiment, duration, lead, up, down, qdisc_up, qdisc_down, \
              burst_up, burst_down, service_interval_up, service_interval_down, loss_up, loss_down, jitter_up, jitter_down, rtt, edge_rate, edge_burst, edge_limit, delay_tick, \
-             start_jitter, spare_acks, sample_interval, tcp, flows, probes, web, downloads, wifi, topology, flusher, \
+             start_jitter, spare_acks, sample_interval, tcp, flows, probes, web, downloads, games, wifi, topology, flusher, \
              seed",
         ),
         (
@@ -347,14 +347,14 @@ fn names_and_words_are_checked() {
         ),
         (
             with(&flow(json!({})), json!({"probes": [{"name": "a", "kind": "icmp"}]})),
-            "name is \"a\" twice, but must be unique among flows, probes, web clients and downloads",
+            "name is \"a\" twice, but must be unique among flows, probes, web clients, downloads and games",
         ),
         (
             with(
                 &base(),
                 json!({"probes": [{"name": "a", "kind": "icmp"}, {"name": "a", "kind": "udp_rr"}]}),
             ),
-            "name is \"a\" twice, but must be unique among flows, probes, web clients and downloads",
+            "name is \"a\" twice, but must be unique among flows, probes, web clients, downloads and games",
         ),
     ]);
     let message = error(&with(&base(), json!({"qdisc_up": "fq_cuddle"})).to_string());
@@ -444,7 +444,7 @@ fn too_many_flows_are_refused() {
         .collect();
     assert_eq!(
         error(&with(&base(), json!({ "flows": flows })).to_string()),
-        "number of flows, probes, web clients and downloads is 10001, but must be at most 10000 together"
+        "number of flows, probes, web clients, downloads and games is 10001, but must be at most 10000 together"
     );
 }
 

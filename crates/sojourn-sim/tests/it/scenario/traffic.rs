@@ -149,7 +149,7 @@ fn web_clients_are_checked() {
         ),
         (
             with(&web(json!({})), json!({"flows": [{"name": "w", "direction": "up"}]})),
-            "name is \"w\" twice, but must be unique among flows, probes, web clients and downloads",
+            "name is \"w\" twice, but must be unique among flows, probes, web clients, downloads and games",
         ),
     ]);
     let unknown = error(&web(json!({"congestion_control": "westwood"})).to_string());
@@ -219,7 +219,7 @@ fn downloads_are_checked() {
                 &download(json!({})),
                 json!({"flows": [{"name": "d", "direction": "up"}]}),
             ),
-            "name is \"d\" twice, but must be unique among flows, probes, web clients and downloads",
+            "name is \"d\" twice, but must be unique among flows, probes, web clients, downloads and games",
         ),
         (
             with(&base(), json!({"downloads": [3]})),
