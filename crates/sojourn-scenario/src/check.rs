@@ -76,8 +76,7 @@ impl Scenario {
         self.check_hosts(backend)?;
         let frame = self.largest_frame();
         for (direction, link) in [(Direction::Up, &mut self.up), (Direction::Down, &mut self.down)] {
-            let rate = *link.rate.get_or_insert(DEFAULT_RATE);
-            link.complete_queue(rate, |key| flat(key, direction), QDISC, frame, backend)?;
+            link.complete_queue(DEFAULT_RATE, QDISC, |key| flat(key, direction), frame, backend)?;
         }
         self.check_traffic(backend)
     }

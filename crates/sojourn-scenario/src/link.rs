@@ -91,7 +91,7 @@ impl Impairment {
 }
 
 /// How a link keeps its rate.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Shaping {
     /// A token bucket of this depth before an infinitely fast device: a packet leaves at once when its tokens are
     /// there.
@@ -174,7 +174,7 @@ impl LinkScenario {
         within(&field("delay"), self.delay, Duration::ZERO, DELAY_MAX)?;
         within(&field("delay_tick"), self.delay_tick, Duration::ZERO, DELAY_TICK_MAX)?;
         if let Some(rate) = self.rate {
-            return self.complete_queue(rate, field, QDISC, frame, backend);
+            return self.complete_queue(rate, QDISC, field, frame, backend);
         }
         for (key, given) in [
             ("qdisc", self.qdisc.is_some()),
@@ -191,16 +191,17 @@ impl LinkScenario {
         Ok(())
     }
 
-    /// Resolves the discipline at this rate, sizes the token bucket, and checks what has to do with a queue. `field` is the
-    /// name of a key, and `qdisc` the discipline where none is named.
+    /// Resolves the discipline at the rate, sizes the token bucket, and checks what has to do with a queue. `rate` and
+    /// `qdisc` are what it has where nothing is said, and `field` the name of a key.
     pub(crate) fn complete_queue(
         &mut self,
         rate: Rate,
-        field: impl Fn(&str) -> String,
         qdisc: &str,
+        field: impl Fn(&str) -> String,
         frame: u64,
         backend: Backend,
     ) -> Result<(), ScenarioError> {
+        let rate = *self.rate.get_or_insert(rate);
         within(&field("rate"), rate, RATE.0, RATE.1)?;
         let named = field("qdisc");
         let resolved = Discipline::parse(self.qdisc.as_deref().unwrap_or(qdisc), Some(rate));

@@ -78,7 +78,7 @@ impl Fabric {
             let egress = match &spec.egress {
                 None => None,
                 Some(e) => Some(Egress {
-                    pacing: Pacing::Plain(Model::new(e.shaping, e.rate, e.qdisc.build(seed_of_qdisc(seed, i)))?),
+                    pacing: Pacing::Plain(Model::new(&e.shaping, e.rate, e.qdisc.build(seed_of_qdisc(seed, i)))?),
                     meter: Meter::default(),
                     reported: e.name.is_some(),
                     slot: Slot::default(),

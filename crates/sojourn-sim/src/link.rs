@@ -157,15 +157,15 @@ pub(crate) enum Model<Q> {
 
 impl<Q: Below> Model<Q> {
     /// The model of this kind, at this rate.
-    pub(crate) fn new(shaping: Shaping, rate: Rate, qdisc: Q) -> Result<Self, ParamError> {
+    pub(crate) fn new(shaping: &Shaping, rate: Rate, qdisc: Q) -> Result<Self, ParamError> {
         Ok(match shaping {
-            Shaping::TokenBucket { burst } => Self::Bucket(Bucket(Box::new(Tbf::new(rate, burst, qdisc)?))),
+            Shaping::TokenBucket { burst } => Self::Bucket(Bucket(Box::new(Tbf::new(rate, *burst, qdisc)?))),
             Shaping::Wire => Self::Wire(SerialLine {
                 rate,
                 qdisc: Box::new(qdisc),
                 free_at: Time::ZERO,
             }),
-            Shaping::Grants { every } => Self::Grants(Box::new(Grants::new(rate, every, qdisc))),
+            Shaping::Grants { every } => Self::Grants(Box::new(Grants::new(rate, *every, qdisc))),
         })
     }
 }

@@ -125,12 +125,11 @@ fn way(plan: &LoadPlan, name: &str, servers: &[Ipv4Addr]) -> Result<Way, AgentEr
     let rate = Rate::from_bps(side.rate_bps);
     // An odd nanosecond goes to the upstream half.
     let half = |rtt: u64| Duration::from_nanos(if up { rtt - rtt / 2 } else { rtt / 2 });
+    let qdisc = QdiscSpec::parse(&side.qdisc.text, Some(rate)).map_err(|e| wrong(&e))?;
     let settings = Settings {
-        rate,
-        burst: Bytes::new(side.burst_bytes),
-        qdisc: QdiscSpec::parse(&side.qdisc.text, Some(rate)).map_err(|e| wrong(&e))?,
         delay: half(plan.paths.first().copied().unwrap_or(0)),
         loss: Share::from_parts(side.loss),
+        ..Settings::new(rate, Bytes::new(side.burst_bytes), qdisc)
     };
     let delays = servers
         .iter()

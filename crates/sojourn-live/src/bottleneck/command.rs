@@ -255,12 +255,11 @@ impl Request {
             let field = if of_it.is_some() { name } else { "rate" };
             let rate = parse_rate(text).map_err(|e| format!("{field}: {e}"))?;
             let qdisc = qdisc.unwrap_or(&a.qdisc);
+            let qdisc = QdiscSpec::parse(qdisc, Some(rate)).map_err(|e| format!("qdisc: {e}"))?;
             let settings = Settings {
-                rate,
-                burst,
-                qdisc: QdiscSpec::parse(qdisc, Some(rate)).map_err(|e| format!("qdisc: {e}"))?,
                 delay,
                 loss,
+                ..Settings::new(rate, burst, qdisc)
             };
             settings.check(largest).map(|()| settings)
         };

@@ -67,6 +67,18 @@ pub const fn default_burst(mtu: u32, overhead: u32) -> Bytes {
 }
 
 impl Settings {
+    /// Without delay and loss.
+    #[must_use]
+    pub fn new(rate: Rate, burst: Bytes, qdisc: QdiscSpec) -> Self {
+        Self {
+            rate,
+            burst,
+            qdisc,
+            delay: Duration::ZERO,
+            loss: Share::default(),
+        }
+    }
+
     /// Checks what the parts must be together, for packets of at most `largest` bytes on the link.
     ///
     /// # Errors
@@ -151,13 +163,8 @@ mod tests {
     const LARGEST: Bytes = Bytes::new(1514);
 
     fn settings() -> Settings {
-        Settings {
-            rate: Rate::from_mbit(10),
-            burst: default_burst(1500, 14),
-            qdisc: QdiscSpec::parse("fq_codel", None).unwrap(),
-            delay: Duration::ZERO,
-            loss: Share::default(),
-        }
+        let qdisc = QdiscSpec::parse("fq_codel", None).unwrap();
+        Settings::new(Rate::from_mbit(10), default_burst(1500, 14), qdisc)
     }
 
     #[test]

@@ -69,7 +69,7 @@ impl Fabric {
             }
             let qdisc = spec.qdisc.build(seed_of_qdisc(self.seed, usize::from(*link)));
             let qdisc = WithIdentity::new(qdisc, &self.identities, reads_acks);
-            let model = Model::new(spec.shaping, spec.rate, qdisc).expect("the same was made without an identity");
+            let model = Model::new(&spec.shaping, spec.rate, qdisc).expect("the same was made without an identity");
             if let Some(egress) = &mut self.links[usize::from(*link)].egress {
                 egress.pacing = Pacing::WithIdentity(Box::new(model));
             }

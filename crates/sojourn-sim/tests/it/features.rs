@@ -451,8 +451,8 @@ fn a_parking_lot_shares_each_bottleneck_and_the_long_flow_gets_least() {
     ] {
         let mut net = Network::default();
         let [a, b, c] = ["a", "b", "c"].map(|n| net.add_node(n));
-        pair(&mut net, a, b, 10, shaping, "ab");
-        pair(&mut net, b, c, 10, shaping, "bc");
+        pair(&mut net, a, b, 10, shaping.clone(), "ab");
+        pair(&mut net, b, c, 10, shaping.clone(), "bc");
         let [at_a, at_b] = [a, b].map(|router| host(&mut net, router));
         let mut sim = Simulator::new(&net, 1, Duration::from_millis(200)).expect("a valid network");
         for (name, from, to) in [("long", at_a, c), ("first", at_a, b), ("second", at_b, c)] {

@@ -1,6 +1,6 @@
 use super::*;
 use crate::bottleneck::engine::{Handle, Options, monotonic_ns, start};
-use crate::bottleneck::settings::{Settings, Share, default_burst};
+use crate::bottleneck::settings::{Settings, default_burst};
 use crate::bottleneck::way::Way;
 use proptest::prelude::*;
 use sojourn_qdisc::QdiscSpec;
@@ -17,13 +17,8 @@ struct Bed {
 impl Bed {
     fn new() -> Self {
         let way = |name| {
-            let settings = Settings {
-                rate: Rate::from_mbit(10),
-                burst: default_burst(1500, 14),
-                qdisc: QdiscSpec::parse("fq_codel", None).expect("it is right"),
-                delay: Duration::ZERO,
-                loss: Share::default(),
-            };
+            let qdisc = QdiscSpec::parse("fq_codel", None).expect("it is right");
+            let settings = Settings::new(Rate::from_mbit(10), default_burst(1500, 14), qdisc);
             Way::new(settings, 1, name).expect("it is right")
         };
         let device = || {
