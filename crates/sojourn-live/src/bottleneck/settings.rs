@@ -1,7 +1,7 @@
 //! How a direction is set, and changes of it as text.
 
 use sojourn_qdisc::QdiscSpec;
-use sojourn_units::{Bytes, Duration, Rate, parse_bytes, parse_duration, parse_rate};
+use sojourn_units::{Bytes, Duration, Rate, format_rate, parse_bytes, parse_duration, parse_rate};
 use std::fmt;
 
 /// How one direction is set.
@@ -77,6 +77,13 @@ impl Settings {
             delay: Duration::ZERO,
             loss: Share::default(),
         }
+    }
+
+    /// The kind of its shaper and its numbers, as `tc -s qdisc` has them.
+    #[must_use]
+    pub fn shaper(&self) -> (&'static str, String) {
+        let rate = format_rate(self.rate);
+        ("tbf", format!("rate {rate} burst {}", self.burst))
     }
 
     /// Checks what the parts must be together, for packets of at most `largest` bytes on the link.

@@ -4,7 +4,7 @@ use super::lateness::Punctuality;
 use super::way::Way;
 use serde::Serialize;
 use sojourn_qdisc::DropReason;
-use sojourn_units::{format_duration, format_rate};
+use sojourn_units::format_duration;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
@@ -78,16 +78,12 @@ impl Direction {
     #[must_use]
     pub fn of(way: &Way, lateness: Punctuality, [not_forwarded, not_written]: [u64; 2]) -> Self {
         let (settings, carried, stats, backlog) = (way.settings(), way.carried(), way.stats(), way.backlog());
+        let (kind, words) = settings.shaper();
         let shaper = Entry {
-            kind: "tbf",
+            kind,
             handle: "1:",
             root: true,
-            options: format!(
-                "rate {} burst {} replaced {}",
-                format_rate(settings.rate),
-                settings.burst,
-                carried.replaced
-            ),
+            options: format!("{words} replaced {}", carried.replaced),
             bytes: carried.bytes,
             packets: carried.packets,
             drops: stats.dropped(),
