@@ -155,6 +155,27 @@ def test_the_rate_is_exact_while_there_is_a_queue(sojournd: Path, mbit: int) -> 
     assert measured == pytest.approx(mbit, rel=0.01)
 
 
+def test_full_frames_leave_at_the_opportunities_of_a_trace(daemon: Daemon) -> None:
+    trace = Path(__file__).parents[1] / "testdata/mahimahi/uplink.trace"
+    times = [int(line) for line in trace.read_text().split()]
+    flood = f"""
+import socket, time
+to = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+end = time.monotonic() + 3
+while time.monotonic() < end:
+    to.sendto(bytes(1472), ("{SERVER}", 9))
+    time.sleep(0.001)
+"""
+    words = ("--trace-up", str(trace), "--down", "1mbit", "--qdisc", "pfifo limit 1000")
+    _, report = daemon.report(*words, "--", sys.executable, "-c", flood)
+    shaper = report["up"]["qdiscs"][0]
+    assert shaper["kind"] == "trace"
+    assert shaper["options"].startswith(f"{trace} sha256:")
+    # The flood begins when Python has started, and from then on there is a queue: at most so many opportunities.
+    most = len(times) * report["seconds"] * 1000 / times[-1]
+    assert 0.85 * most * 3 / report["seconds"] < shaper["packets"] <= most + len(times)
+
+
 def test_marks_of_fq_codel_are_taken_by_a_real_kernel(daemon: Daemon) -> None:
     optional.program("iperf3")
     ecn = "echo 1 > /proc/sys/net/ipv4/tcp_ecn"
@@ -185,6 +206,7 @@ def test_a_server_that_fails_at_once_is_said_to(daemon: Daemon) -> None:
     [
         ((), "up is not given: give --rate, or --up and --down"),
         (("--up", "1mbit"), "down is not given: give --rate, or --up and --down"),
+        (("--rate", "1mbit", "--trace-up", "/dev/null"), 'trace-up is "/dev/null", but must be the name of a file'),
         (("--rate", "0mbit"), 'rate: "0mbit" is not a rate: it must be a number > 0'),
         (("--rate", "1mbit", "--loss", "2"), 'loss is "2", but must be a percentage from 0% to 100%'),
         (("--rate", "1mbit", "--mtu", "100"), "mtu is 100, but must be 1280 to 65535 bytes"),

@@ -749,6 +749,12 @@ class Link:
         granted their time (Wi-Fi, DOCSIS): each burst carries what the rate carries in that time, and what the queue
         does not fill of it is lost (default 0). At least 100 us, at most 100 ms; it takes the place of the token
         bucket. Only on `sim`.
+    trace
+        The file of a trace that the rate follows, in Mahimahi's format: each line is the time in ms of an opportunity
+        to deliver 1504 bytes, a packet of 1500 and the 4 that Mahimahi adds. It begins with the run and again at its
+        last time, and takes the place of the token bucket; the rate is then its mean. A relative name is one of the
+        working folder. In full the SHA-256 of the content is added, and the file must have it (`"FILE sha256:..."`).
+        Only on `sim`.
     loss
         Probability that a packet is lost on the link, after its queue (default 0).
     jitter
@@ -765,6 +771,7 @@ class Link:
     qdisc: str | None = None
     burst: str | None = None
     service_interval: str | None = None
+    trace: str | None = None
     loss: float | None = None
     jitter: str | None = None
     delay_tick: str | None = None
@@ -849,6 +856,14 @@ class Keys:
         bucket. Only on `sim`.
     service_interval_down
         Time text: the same from server to client.
+    trace_up
+        The file of a trace that the rate follows, in Mahimahi's format: each line is the time in ms of an opportunity
+        to deliver 1504 bytes, a packet of 1500 and the 4 that Mahimahi adds. It begins with the run and again at its
+        last time, and takes the place of the token bucket; the rate is then its mean. A relative name is one of the
+        working folder. In full the SHA-256 of the content is added, and the file must have it (`"FILE sha256:..."`).
+        Only on `sim`.
+    trace_down
+        The same from server to client.
     loss_up
         Probability that a packet is lost on the link, after its queue (default 0).
     loss_down
@@ -912,6 +927,8 @@ class Keys:
     burst_down: str | None = None
     service_interval_up: str | None = None
     service_interval_down: str | None = None
+    trace_up: str | None = None
+    trace_down: str | None = None
     loss_up: float | None = None
     loss_down: float | None = None
     jitter_up: str | None = None

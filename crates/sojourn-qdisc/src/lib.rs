@@ -6,7 +6,7 @@
 //!   discipline, as [`AnyQdisc`].
 //! - [`Codel`], [`FqCodel`], [`Cake`], [`Pie`], [`FqPie`], [`DualPi2`], [`Fq`], [`Red`], [`Sfq`], [`Fifo`], [`PfifoFast`], [`Netem`]: the
 //!   disciplines themselves, each made from a struct of parameters such as [`FqCodelParams`].
-//! - [`Tbf`]: a token bucket that shapes any discipline to a rate.
+//! - [`Tbf`]: a token bucket that shapes any discipline to a rate; [`Traced`]: a link that follows a trace.
 //! - [`Departure`], [`Dropped`], [`DropReason`], [`DropSink`]: what comes out.
 //! - [`QdiscStats`], [`Backlog`]: the counters of `tc -s qdisc`, and what is queued.
 //! - [`kinds()`], [`presets()`], [`descriptors()`]: the catalogue of what there is; [`register`] adds a discipline from
@@ -50,6 +50,7 @@ mod spec;
 mod tbf;
 #[cfg(test)]
 mod testing;
+mod trace;
 
 pub use ack::AckFacts;
 pub use cake::{Cake, CakeAckFilter, CakeFlowMode, CakeLinkLayer, CakeParams, CakeTins};
@@ -82,3 +83,4 @@ pub use sfq::{SFQ_MAX_DEPTH, Sfq, SfqParams, SfqVariant};
 pub use slab::{List, Slab, memory_of};
 pub use spec::QdiscSpec;
 pub use tbf::{Next, Tbf, TbfParams};
+pub use trace::{DeliveryTrace, Traced};

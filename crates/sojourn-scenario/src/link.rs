@@ -9,7 +9,7 @@ use crate::{
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_with::skip_serializing_none;
-use sojourn_qdisc::Discipline;
+use sojourn_qdisc::{DeliveryTrace, Discipline};
 use sojourn_units::{Bytes, Duration, Rate};
 
 /// The discipline of a link of a topology where none is named.
@@ -52,6 +52,12 @@ pub struct LinkScenario {
     #[serde(default, deserialize_with = "or_default", skip_serializing_if = "is_default")]
     #[schemars(extend("default" = null))]
     pub service_interval: Duration,
+    /// The file of a trace that the rate follows, in Mahimahi's format: each line is the time in ms of an opportunity to
+    /// deliver 1504 bytes, a packet of 1500 and the 4 that Mahimahi adds. It begins with the run and again at its last time,
+    /// and takes the place of the token bucket; the rate is then its mean. A relative name is one of the working folder. In full
+    /// the SHA-256 of the content is added, and the file must have it (`"FILE sha256:..."`). Only on `sim`.
+    #[schemars(with = "Option<String>")]
+    pub trace: Option<DeliveryTrace>,
     /// Probability that a packet is lost on the link, after its queue (default 0).
     #[serde(default, deserialize_with = "or_default", skip_serializing_if = "is_default")]
     pub loss: f64,
@@ -101,6 +107,8 @@ pub enum Shaping {
     },
     /// A wire: a packet arrives when its last bit does.
     Wire,
+    /// The opportunities of a trace.
+    Trace(DeliveryTrace),
     /// A link that serves in bursts only, at multiples of a time. Each burst carries what the rate carries in that time.
     Grants {
         /// From one burst to the next; not zero.
@@ -121,13 +129,17 @@ pub struct BottleneckScenario {
     pub impairment: Impairment,
     /// If not zero, the link serves in bursts only, at multiples of this.
     pub service_interval: Duration,
+    /// The trace that it follows, in place of its rate.
+    pub trace: Option<DeliveryTrace>,
 }
 
 impl BottleneckScenario {
     /// How it keeps its rate.
     #[must_use]
     pub fn shaping(&self) -> Shaping {
-        if self.service_interval.is_zero() {
+        if let Some(trace) = &self.trace {
+            Shaping::Trace(trace.clone())
+        } else if self.service_interval.is_zero() {
             Shaping::TokenBucket { burst: self.burst }
         } else {
             Shaping::Grants {
@@ -151,6 +163,7 @@ impl LinkScenario {
             burst: self.burst.unwrap_or_default(),
             impairment: self.impairment(),
             service_interval: self.service_interval,
+            trace: self.trace.clone(),
         })
     }
 
@@ -173,7 +186,7 @@ impl LinkScenario {
         }
         within(&field("delay"), self.delay, Duration::ZERO, DELAY_MAX)?;
         within(&field("delay_tick"), self.delay_tick, Duration::ZERO, DELAY_TICK_MAX)?;
-        if let Some(rate) = self.rate {
+        if let Some(rate) = self.rate.or_else(|| Some(self.trace.as_ref()?.rate())) {
             return self.complete_queue(rate, QDISC, field, frame, backend);
         }
         for (key, given) in [
@@ -201,7 +214,12 @@ impl LinkScenario {
         frame: u64,
         backend: Backend,
     ) -> Result<(), ScenarioError> {
-        let rate = *self.rate.get_or_insert(rate);
+        let of_trace = self.trace.as_ref().map(DeliveryTrace::rate);
+        let rate = *self.rate.get_or_insert(of_trace.unwrap_or(rate));
+        if let Some(of_trace) = of_trace.filter(|of_trace| *of_trace != rate) {
+            let rule = format!("absent with {}, whose mean rate is {of_trace}", field("trace"));
+            return fail(&field("rate"), rate, rule);
+        }
         within(&field("rate"), rate, RATE.0, RATE.1)?;
         let named = field("qdisc");
         let resolved = Discipline::parse(self.qdisc.as_deref().unwrap_or(qdisc), Some(rate));
@@ -210,6 +228,10 @@ impl LinkScenario {
         let usual = || usual_burst(rate, Bytes::new(frame));
         check_bucket(&field("burst"), *self.burst.get_or_insert_with(usual), rate, frame)?;
         if !self.service_interval.is_zero() {
+            if self.trace.is_some() {
+                let rule = format!("absent with {}", field("trace"));
+                return fail(&field("service_interval"), self.service_interval, rule);
+            }
             let (least, most) = SERVICE_INTERVAL;
             within(&field("service_interval"), self.service_interval, least, most)?;
         }
@@ -228,6 +250,13 @@ impl LinkScenario {
             let sentence = format!("{} is {value}, but {why}: leave it out", flat(key, direction));
             Err(ScenarioError::because(sentence))
         };
+        if let Some(trace) = &self.trace {
+            let (key, of_ours) = (flat("trace", direction), "`sojournd bottleneck` can");
+            let sentence = format!(
+                "{key} is \"{trace}\", but the {name} back end's link has a constant rate: use sim ({of_ours})"
+            );
+            return Err(ScenarioError::because(sentence));
+        }
         if !self.service_interval.is_zero() {
             let why = format!("the {name} back end's link serves all the time");
             return refuse("service_interval", self.service_interval, why);

@@ -8,7 +8,7 @@ use crate::network::{Hop, Shaping};
 use crate::packet::{Packet, Segments};
 use crate::spared::Spared;
 use crate::wire::Wire;
-use sojourn_qdisc::{AnyQdisc, ClassStats, DropSink, Dropped, Next, ParamError, Qdisc, Tbf};
+use sojourn_qdisc::{AnyQdisc, ClassStats, DropSink, Dropped, Next, ParamError, Qdisc, Tbf, Traced};
 use sojourn_scenario::Impairment;
 use sojourn_units::{Bytes, Duration, Rate, Stream, Time};
 use std::collections::VecDeque;
@@ -147,12 +147,39 @@ impl<Q: Below> LinkModel<Q> for SerialLine<Q> {
     }
 }
 
+/// A link that follows a trace.
+#[derive(Debug)]
+pub(crate) struct Opportunities<Q>(Traced<Packet, Q>);
+
+impl<Q: Below> LinkModel<Q> for Opportunities<Q> {
+    fn child(&self) -> &Q {
+        self.0.child()
+    }
+
+    fn child_mut(&mut self) -> &mut Q {
+        self.0.child_mut()
+    }
+
+    fn set_rate(&mut self, rate: Rate, _: Bytes) -> Result<(), ParamError> {
+        self.0.set_rate(rate)
+    }
+
+    fn next(&mut self, now: Time, drops: &mut dyn DropSink<Packet>) -> (Next<Packet>, Duration) {
+        (self.0.next(now, drops), Duration::ZERO)
+    }
+
+    fn enqueue(&mut self, packet: Packet, now: Time, drops: &mut dyn DropSink<Packet>) {
+        self.0.enqueue(packet, now, drops);
+    }
+}
+
 /// A model of a link over the discipline `Q`.
 #[derive(Debug)]
 pub(crate) enum Model<Q> {
     Bucket(Bucket<Q>),
     Wire(SerialLine<Q>),
     Grants(Box<Grants<Q>>),
+    Trace(Box<Opportunities<Q>>),
 }
 
 impl<Q: Below> Model<Q> {
@@ -165,6 +192,7 @@ impl<Q: Below> Model<Q> {
                 qdisc: Box::new(qdisc),
                 free_at: Time::ZERO,
             }),
+            Shaping::Trace(trace) => Self::Trace(Box::new(Opportunities(Traced::new(trace.clone(), qdisc)))),
             Shaping::Grants { every } => Self::Grants(Box::new(Grants::new(rate, *every, qdisc))),
         })
     }
@@ -186,6 +214,7 @@ macro_rules! of_model {
             Model::Bucket($own) => $call,
             Model::Wire($own) => $call,
             Model::Grants($own) => $call,
+            Model::Trace($own) => $call,
         }
     };
 }

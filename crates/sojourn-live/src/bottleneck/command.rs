@@ -16,7 +16,7 @@ use crate::kin::{self, Parent, end_descendants};
 use crate::output;
 use clap::{Args, Subcommand};
 use rustix::process::{Pid, getpid, set_child_subreaper};
-use sojourn_qdisc::QdiscSpec;
+use sojourn_qdisc::{DeliveryTrace, QdiscSpec};
 use sojourn_units::{Duration, parse_bytes, parse_duration, parse_rate};
 use std::ffi::OsString;
 use std::io::Write as _;
@@ -62,6 +62,12 @@ pub struct Arguments {
     /// Rate from server to client.
     #[arg(long, value_name = "RATE")]
     down: Option<String>,
+    /// Trace that the link from client to server follows, in place of a rate: Mahimahi's format, one time in ms a line.
+    #[arg(long, value_name = "FILE")]
+    trace_up: Option<String>,
+    /// Trace that the link from server to client follows.
+    #[arg(long, value_name = "FILE")]
+    trace_down: Option<String>,
     /// Delay of each direction: half of the base round-trip time.
     #[arg(long, value_name = "TIME", default_value = "0ms")]
     delay: String,
@@ -249,14 +255,28 @@ impl Request {
         let burst = burst.map_err(|e| format!("burst: {e}"))?.unwrap_or(largest);
         let delay = parse_duration(&a.delay).map_err(|e| format!("delay: {e}"))?;
         let loss = Share::parse(&a.loss)?;
-        let one = |name: &str, of_it: Option<&String>, qdisc: Option<&String>| {
-            let text = of_it.or(a.rate.as_ref());
-            let text = text.ok_or_else(|| format!("{name} is not given: give --rate, or --up and --down"))?;
-            let field = if of_it.is_some() { name } else { "rate" };
-            let rate = parse_rate(text).map_err(|e| format!("{field}: {e}"))?;
+        let one = |name: &str, of_it: Option<&String>, trace: Option<&String>, qdisc: Option<&String>| {
+            let trace = trace.map(|text| DeliveryTrace::open(text)).transpose();
+            let trace = trace.map_err(|sentence| format!("trace-{name} is {sentence}"))?;
+            let rate = match (of_it.or(a.rate.as_ref()), &trace) {
+                (_, Some(trace)) if of_it.is_none() => trace.rate(),
+                (Some(text), Some(_)) => {
+                    return Err(format!("{name} is {text:?}, but must be absent with --trace-{name}"));
+                }
+                (Some(text), None) => {
+                    let field = if of_it.is_some() { name } else { "rate" };
+                    parse_rate(text).map_err(|e| format!("{field}: {e}"))?
+                }
+                (None, _) => {
+                    return Err(format!(
+                        "{name} is not given: give --rate, or --up and --down, or traces"
+                    ));
+                }
+            };
             let qdisc = qdisc.unwrap_or(&a.qdisc);
             let qdisc = QdiscSpec::parse(qdisc, Some(rate)).map_err(|e| format!("qdisc: {e}"))?;
             let settings = Settings {
+                trace,
                 delay,
                 loss,
                 ..Settings::new(rate, burst, qdisc)
@@ -265,8 +285,8 @@ impl Request {
         };
         Ok(Self {
             settings: [
-                one("up", a.up.as_ref(), a.qdisc_up.as_ref())?,
-                one("down", a.down.as_ref(), a.qdisc_down.as_ref())?,
+                one("up", a.up.as_ref(), a.trace_up.as_ref(), a.qdisc_up.as_ref())?,
+                one("down", a.down.as_ref(), a.trace_down.as_ref(), a.qdisc_down.as_ref())?,
             ],
             options: Options {
                 overhead: a.overhead,

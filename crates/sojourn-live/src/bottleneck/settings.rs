@@ -1,14 +1,16 @@
 //! How a direction is set, and changes of it as text.
 
-use sojourn_qdisc::QdiscSpec;
+use sojourn_qdisc::{DeliveryTrace, QdiscSpec};
 use sojourn_units::{Bytes, Duration, Rate, format_rate, parse_bytes, parse_duration, parse_rate};
 use std::fmt;
 
 /// How one direction is set.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Settings {
-    /// The shaper's rate.
+    /// The shaper's rate; with a trace, its mean.
     pub rate: Rate,
+    /// The trace that the link follows in place of a rate.
+    pub trace: Option<DeliveryTrace>,
     /// Depth of its bucket.
     pub burst: Bytes,
     /// The discipline under test.
@@ -72,6 +74,7 @@ impl Settings {
     pub fn new(rate: Rate, burst: Bytes, qdisc: QdiscSpec) -> Self {
         Self {
             rate,
+            trace: None,
             burst,
             qdisc,
             delay: Duration::ZERO,
@@ -83,7 +86,10 @@ impl Settings {
     #[must_use]
     pub fn shaper(&self) -> (&'static str, String) {
         let rate = format_rate(self.rate);
-        ("tbf", format!("rate {rate} burst {}", self.burst))
+        match &self.trace {
+            None => ("tbf", format!("rate {rate} burst {}", self.burst)),
+            Some(trace) => ("trace", format!("{trace} rate {rate}")),
+        }
     }
 
     /// Checks what the parts must be together, for packets of at most `largest` bytes on the link.
@@ -115,6 +121,11 @@ impl Settings {
     /// # Errors
     /// One sentence for a field that there is not, or a value that cannot be.
     pub fn changed(&self, field: &str, value: &str, largest: Bytes) -> Result<Self, String> {
+        if let Some(trace) = self.trace.as_ref().filter(|_| ["rate", "burst"].contains(&field)) {
+            return Err(format!(
+                "{field} is {value:?}, but must be left alone: the link follows the trace \"{trace}\""
+            ));
+        }
         let mut settings = self.clone();
         let says = |e: &dyn fmt::Display| format!("{field}: {e}");
         match field {

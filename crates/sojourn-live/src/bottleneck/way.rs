@@ -9,7 +9,7 @@ mod tests;
 
 use super::frame::Frame;
 use super::settings::{Settings, Share};
-use sojourn_qdisc::{AnyQdisc, Backlog, DropReason, Dropped, Next, ParamError, Qdisc, QdiscStats, Tbf};
+use sojourn_qdisc::{AnyQdisc, Backlog, DropReason, Dropped, Next, ParamError, Qdisc, QdiscStats, Tbf, Traced};
 use sojourn_units::{Duration, Stream, Time};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -74,11 +74,65 @@ impl Ord for UnderWay {
     }
 }
 
+/// What lets packets out of the discipline.
+#[derive(Debug)]
+enum Shaper {
+    Bucket(Tbf<Frame, AnyQdisc<Frame>>),
+    Trace(Traced<Frame, AnyQdisc<Frame>>),
+}
+
+impl Shaper {
+    fn new(settings: &Settings, seed: u64) -> Result<Self, ParamError> {
+        let child = settings.qdisc.build(seed);
+        Ok(match &settings.trace {
+            None => Self::Bucket(Tbf::new(settings.rate, settings.burst, child)?),
+            Some(trace) => Self::Trace(Traced::new(trace.clone(), child)),
+        })
+    }
+
+    fn child(&self) -> &AnyQdisc<Frame> {
+        match self {
+            Self::Bucket(bucket) => bucket.child(),
+            Self::Trace(link) => link.child(),
+        }
+    }
+
+    fn enqueue(&mut self, frame: Frame, now: Time, drops: &mut Vec<Dropped<Frame>>) {
+        match self {
+            Self::Bucket(bucket) => {
+                bucket.enqueue(frame, now, drops);
+            }
+            Self::Trace(link) => link.enqueue(frame, now, drops),
+        }
+    }
+
+    fn next(&mut self, now: Time, drops: &mut Vec<Dropped<Frame>>) -> Next<Frame> {
+        match self {
+            Self::Bucket(bucket) => bucket.next(now, drops),
+            Self::Trace(link) => link.next(now, drops),
+        }
+    }
+
+    fn replace_child(&mut self, child: AnyQdisc<Frame>) -> AnyQdisc<Frame> {
+        match self {
+            Self::Bucket(bucket) => bucket.replace_child(child),
+            Self::Trace(link) => std::mem::replace(link.child_mut(), child),
+        }
+    }
+
+    fn stats(&self) -> QdiscStats {
+        match self {
+            Self::Bucket(bucket) => bucket.stats(),
+            Self::Trace(link) => link.child().stats(),
+        }
+    }
+}
+
 /// One direction.
 #[derive(Debug)]
 pub struct Way {
     settings: Settings,
-    shaper: Tbf<Frame, AnyQdisc<Frame>>,
+    shaper: Shaper,
     seed: u64,
     /// When the shaper is to be asked for a packet; `None` until one comes.
     ask: Option<Time>,
@@ -98,7 +152,7 @@ impl Way {
     /// [`ParamError`] for a rate and a burst that do not fit.
     pub fn new(settings: Settings, seed: u64, name: &str) -> Result<Self, ParamError> {
         let seed = Stream::derive_seed(seed, &format!("bottleneck {name}"));
-        let shaper = Tbf::new(settings.rate, settings.burst, settings.qdisc.build(seed))?;
+        let shaper = Shaper::new(&settings, seed)?;
         Ok(Self {
             settings,
             shaper,
@@ -141,13 +195,13 @@ impl Way {
     /// Counters of the discipline's kind.
     #[must_use]
     pub fn extra_stats(&self) -> Vec<(&'static str, f64)> {
-        self.shaper.extra_stats()
+        self.shaper.child().extra_stats()
     }
 
     /// What waits in the discipline.
     #[must_use]
     pub fn backlog(&self) -> Backlog {
-        self.shaper.backlog()
+        self.shaper.child().backlog()
     }
 
     /// Packets behind the shaper, waiting for their time.
@@ -236,8 +290,10 @@ impl Way {
     pub fn set(&mut self, settings: Settings, now: Time, observer: &mut impl Observer) -> Result<(), ParamError> {
         self.advance(now, observer);
         let old = &self.settings;
-        if (settings.rate, settings.burst) != (old.rate, old.burst) {
-            self.shaper.set_rate(settings.rate, settings.burst)?;
+        if (settings.rate, settings.burst) != (old.rate, old.burst)
+            && let Shaper::Bucket(bucket) = &mut self.shaper
+        {
+            bucket.set_rate(settings.rate, settings.burst)?;
         }
         if settings.qdisc != old.qdisc {
             let old = self.shaper.replace_child(settings.qdisc.build(self.seed));

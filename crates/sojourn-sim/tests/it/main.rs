@@ -21,6 +21,7 @@ mod prague;
 mod queues;
 mod scenario;
 mod service_interval;
+mod trace;
 mod traffic;
 mod vegas;
 mod wifi;

@@ -1,7 +1,7 @@
 //! What a scenario may say, and what is answered to one that says anything else.
 
 mod backend;
-mod cases;
+pub(crate) mod cases;
 mod flusher;
 mod identity;
 mod limits;
@@ -21,7 +21,7 @@ fn unknown_keys_are_named_with_their_place_and_what_may_stand_there() {
         (
             with(&base(), json!({"color": "red"})),
             "key \"color\" is unknown, but must be one of experiment, duration, lead, up, down, qdisc_up, qdisc_down, \
-             burst_up, burst_down, service_interval_up, service_interval_down, loss_up, loss_down, jitter_up, jitter_down, rtt, edge_rate, edge_burst, edge_limit, delay_tick, \
+             burst_up, burst_down, service_interval_up, service_interval_down, trace_up, trace_down, loss_up, loss_down, jitter_up, jitter_down, rtt, edge_rate, edge_burst, edge_limit, delay_tick, \
              start_jitter, spare_acks, sample_interval, tcp, flows, probes, web, downloads, games, wifi, topology, flusher, \
              seed",
         ),

@@ -2,7 +2,7 @@ use super::super::settings::default_burst;
 use super::*;
 use etherparse::PacketBuilder;
 use proptest::prelude::*;
-use sojourn_qdisc::QdiscSpec;
+use sojourn_qdisc::{DeliveryTrace, QdiscSpec};
 use sojourn_units::{Bytes, Rate};
 
 /// A UDP packet of `size` bytes on the link, from a port of its own for each flow.
@@ -14,13 +14,8 @@ fn packet(size: usize, flow: u16) -> Frame {
 }
 
 fn settings(rate: Rate, qdisc: &str) -> Settings {
-    Settings {
-        rate,
-        burst: default_burst(1500, 14),
-        qdisc: QdiscSpec::parse(qdisc, Some(rate)).unwrap(),
-        delay: Duration::ZERO,
-        loss: Share::default(),
-    }
+    let qdisc = QdiscSpec::parse(qdisc, Some(rate)).unwrap();
+    Settings::new(rate, default_burst(1500, 14), qdisc)
 }
 
 fn way(settings: Settings) -> Way {
@@ -53,6 +48,57 @@ fn packets_leave_at_the_rate_however_late_the_way_is_told_the_time() {
         }
         assert_eq!(times, [0, 788, 1788, 2788, 3788], "told {steps} times");
     }
+}
+
+fn traced() -> (DeliveryTrace, Vec<u64>) {
+    let file = concat!(env!("CARGO_MANIFEST_DIR"), "/../../testdata/mahimahi/uplink.trace");
+    let text = std::fs::read_to_string(file).unwrap();
+    let times = text.lines().map(|line| line.parse().unwrap()).collect();
+    (DeliveryTrace::open(file).unwrap(), times)
+}
+
+#[test]
+fn full_frames_leave_when_the_trace_says_however_late_the_way_is_told_the_time() {
+    let (trace, times) = traced();
+    let period = times[times.len() - 1];
+    let rounds = |round: u64| times.iter().map(move |ms| 1000 * (ms + round * period));
+    let expected: Vec<u64> = (0..2).flat_map(rounds).collect();
+    for steps in [1, 7, 1000] {
+        let mut way = way(Settings {
+            trace: Some(trace.clone()),
+            ..settings(trace.rate(), "pfifo limit 1000")
+        });
+        for _ in 0..1000 {
+            way.offer(packet(1514, 1), us(0), &mut ());
+        }
+        let mut left = Vec::new();
+        for step in 1..=steps {
+            left.extend(due(&mut way, us(2000 * period * step / steps)));
+        }
+        assert_eq!(left, expected, "told {steps} times");
+    }
+}
+
+#[test]
+fn a_link_with_a_trace_keeps_it() {
+    let (trace, times) = traced();
+    let own = Settings {
+        trace: Some(trace.clone()),
+        ..settings(trace.rate(), "pfifo limit 1000")
+    };
+    let refused = own.changed("rate", "5mbit", Bytes::new(1514)).unwrap_err();
+    assert!(
+        refused.starts_with("rate is \"5mbit\", but must be left alone: "),
+        "{refused}"
+    );
+    let mut way = way(own.clone());
+    let other = own.changed("qdisc", "pfifo limit 7", Bytes::new(1514)).unwrap();
+    way.set(other, us(0), &mut ()).unwrap();
+    for _ in 0..9 {
+        way.offer(packet(1514, 1), us(0), &mut ());
+    }
+    let left = due(&mut way, us(1_000_000));
+    assert_eq!(left, times[..7].iter().map(|ms| 1000 * ms).collect::<Vec<_>>());
 }
 
 #[test]
