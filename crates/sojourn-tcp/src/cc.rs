@@ -90,10 +90,12 @@ pub struct Start {
 pub struct Restart {
     /// The time.
     pub now: Time,
-    /// When something was delivered last.
+    /// When something was delivered last, of a control that [`Needs`] samples; else now.
     pub delivered_at: Time,
-    /// The application, not the network, has limited the rate.
+    /// The application, not the network, has limited the rate; known of a control that [`Needs`] samples.
     pub app_limited: bool,
+    /// Next byte to send.
+    pub nxt: u64,
 }
 
 /// A congestion control algorithm. It hears of acknowledgements and congestion and steers a [`Window`]; recovery
@@ -118,6 +120,8 @@ pub trait CongestionControl: fmt::Debug {
     fn on_timeout(&mut self, _now: Time, _nxt: u64) {}
     /// The first transmission, now, after `idle` without one and with nothing in flight.
     fn on_restart(&mut self, _idle: Duration, _now: Time) {}
+    /// The congestion state is another one; `nxt` is the next byte to send.
+    fn on_state(&mut self, _state: CaState, _nxt: u64) {}
     /// A retransmission time-out, of a control that [`Needs`] samples: what is counted, and nothing newly delivered.
     fn on_loss(&mut self, _sample: &RateSample) {}
     /// A segment was judged lost, before [`CongestionControl::on_sample`] for the acknowledgement that told, if it
@@ -125,7 +129,8 @@ pub trait CongestionControl: fmt::Debug {
     fn on_segment_lost(&mut self, _lost: &LostSegment, _window: &Window) {}
     /// A reduction was taken back: nothing was lost.
     fn on_undone(&mut self) {}
-    /// A transmission, while nothing is in flight, of a control that steers.
+    /// A transmission, while nothing is in flight, of a control that steers or [`Needs`] starts. Source: Linux
+    /// `CA_EVENT_TX_START`.
     fn on_sends_again(&mut self, _restart: &Restart, _window: &mut Window) {}
     /// How fast the path delivers: at the end of each acknowledgement, if it [`Needs`] samples.
     fn on_sample(&mut self, _ack: &Ack, _sample: &RateSample, _window: &mut Window) {}
@@ -154,6 +159,8 @@ pub struct Needs {
     pub steers: bool,
     /// To hear of each segment that is judged lost, if it needs samples.
     pub losses: bool,
+    /// To hear of transmissions while nothing is in flight.
+    pub starts: bool,
     /// To hear whether the window limits what is sent, if it needs samples.
     pub limits: bool,
     /// Segments that leave at its rate, or at Linux's.
@@ -170,6 +177,7 @@ impl Needs {
         samples: false,
         steers: false,
         losses: false,
+        starts: false,
         limits: false,
         pacing: false,
         ecn: false,
@@ -345,6 +353,9 @@ macro_rules! controls {
             }
             fn on_restart(&mut self, idle: Duration, now: Time) {
                 match self { $($(#[cfg($when)])? Self::$Name(c) => c.on_restart(idle, now),)+ Self::Own(own) => own.control.on_restart(idle, now) }
+            }
+            fn on_state(&mut self, state: CaState, nxt: u64) {
+                match self { $($(#[cfg($when)])? Self::$Name(c) => c.on_state(state, nxt),)+ Self::Own(own) => own.control.on_state(state, nxt) }
             }
             fn on_sample(&mut self, ack: &Ack, sample: &RateSample, window: &mut Window) {
                 match self { $($(#[cfg($when)])? Self::$Name(c) => c.on_sample(ack, sample, window),)+ Self::Own(own) => own.control.on_sample(ack, sample, window) }

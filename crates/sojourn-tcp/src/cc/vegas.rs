@@ -1,8 +1,8 @@
 //! TCP Vegas: a control that keeps a few segments in the queue, and no more.
 
-use super::{Ack, CongestionControl, Kernels, Listed, Threshold, Window};
+use super::{Ack, CaState, CongestionControl, Kernels, Listed, Needs, Restart, Threshold, Window};
 use crate::variant::Variant;
-use sojourn_units::{Duration, Time};
+use sojourn_units::Duration;
 
 /// More than this in slow start, and slow start ends. Source: Linux `tcp_vegas/gamma`.
 const GAMMA: u64 = 1;
@@ -36,22 +36,27 @@ impl Default for VegasParams {
 ///
 /// With `base` the smallest round trip of all and `least` that of the last one, a window of `cwnd` segments has
 /// `cwnd (least - base) / base` in the queue. It is kept between 2 and `beta` segments. Losses halve the window.
-/// Source: Linux `tcp_vegas.c`. Deviation: while losses are suspected and not found (`TCP_CA_Disorder`) Linux grows as
-/// Reno does.
+/// While losses are suspected and not found it grows as Reno does. Source: Linux `tcp_vegas.c`.
 #[derive(Clone, Debug)]
 pub struct Vegas {
     beta: u64,
     base: Option<Duration>,
     least: Option<Duration>,
     samples: u32,
-    /// The byte whose acknowledgement ends the round trip; `None` before the first one, and after congestion.
+    /// The byte whose acknowledgement ends the round trip; `None` before the first one.
     round_end: Option<u64>,
+    /// Nothing is lost or suspected to be.
+    open: bool,
 }
 
 impl Listed for Vegas {
     const NAME: &'static str = "vegas";
     /// Linus Torvalds' tree has it as a module, which few builds have.
     const KERNELS: Kernels = Kernels::Some;
+    const NEEDS: Needs = Needs {
+        starts: true,
+        ..Needs::NONE
+    };
     type Params = VegasParams;
 
     fn new(params: &VegasParams, _: Variant) -> Self {
@@ -61,6 +66,7 @@ impl Listed for Vegas {
             least: None,
             samples: 0,
             round_end: None,
+            open: true,
         }
     }
 }
@@ -110,6 +116,10 @@ impl CongestionControl for Vegas {
     }
 
     fn grow(&mut self, ack: &Ack, window: &mut Window) {
+        if !self.open {
+            as_reno(ack.acked, window);
+            return;
+        }
         match self.round_end {
             None => self.begin_round(ack.nxt),
             Some(end) if ack.una > end => {
@@ -128,14 +138,19 @@ impl CongestionControl for Vegas {
     }
 
     fn reduce(&mut self, window: &Window) -> u32 {
-        self.round_end = None;
         (window.cwnd / 2).max(2)
     }
 
+    fn on_state(&mut self, state: CaState, nxt: u64) {
+        self.open = state == CaState::Open;
+        self.begin_round(nxt);
+    }
+
     /// The path may be another one by now.
-    fn on_restart(&mut self, _: Duration, _: Time) {
+    fn on_sends_again(&mut self, restart: &Restart, _: &mut Window) {
         self.base = None;
-        self.round_end = None;
+        self.open = true;
+        self.begin_round(restart.nxt);
     }
 }
 
@@ -155,6 +170,7 @@ fn as_reno(acked: u32, window: &mut Window) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use sojourn_units::Time;
 
     /// A path of 20 segments, 20 ms: each segment of the window beyond adds 1 ms. Answers the window after each of
     /// `rounds` round trips, each acknowledged segment by segment.

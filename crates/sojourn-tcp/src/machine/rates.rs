@@ -16,6 +16,8 @@ pub(crate) struct Rates {
     pacer: Option<Pacer>,
     /// The control sets the window by itself.
     steers: bool,
+    /// The control hears of transmissions while nothing is in flight.
+    starts: bool,
     /// The control hears of each loss.
     losses: bool,
     /// The control hears whether the window limits it.
@@ -32,11 +34,12 @@ impl Rates {
     /// `None` if there is nothing to do.
     pub(super) fn new(needs: Needs, pacing: bool, ecn_low: bool) -> Option<Box<Self>> {
         let paces = pacing || needs.pacing;
-        (paces || needs.samples).then(|| {
+        (paces || needs.samples || needs.starts).then(|| {
             Box::new(Self {
                 sampler: needs.samples.then(RateSampler::default),
                 pacer: paces.then(Pacer::default),
                 steers: needs.samples && needs.steers,
+                starts: needs.starts || needs.samples && needs.steers,
                 losses: needs.samples && needs.losses,
                 limits: needs.samples && needs.limits,
                 ecn_low,
@@ -167,14 +170,15 @@ impl<R: LossRecovery> Machine<R> {
     /// Something is sent while nothing is in flight. Source: Linux `tcp_event_data_sent`, `CA_EVENT_TX_START`.
     #[cold]
     pub(super) fn rates_on_sends_again(&mut self, now: Time) {
-        let Some(rates) = self.rates.as_ref().filter(|rates| rates.steers) else {
+        let Some(rates) = self.rates.as_ref().filter(|rates| rates.starts) else {
             return;
         };
-        let Some(sampler) = &rates.sampler else { return };
+        let sampler = rates.sampler.as_ref();
         let restart = Restart {
             now,
-            delivered_at: sampler.delivered_at(),
-            app_limited: sampler.is_application_limited(),
+            delivered_at: sampler.map_or(now, RateSampler::delivered_at),
+            app_limited: sampler.is_some_and(RateSampler::is_application_limited),
+            nxt: self.nxt,
         };
         self.cc.on_sends_again(&restart, &mut self.window);
         self.set_pace(true);

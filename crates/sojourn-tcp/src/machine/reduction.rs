@@ -29,7 +29,7 @@ impl<R: LossRecovery> Machine<R> {
             match self.episode.state {
                 CaState::Cwr if self.una != self.episode.high_seq => {
                     self.end_reduction();
-                    self.episode.state = CaState::Open;
+                    self.set_state(CaState::Open);
                 }
                 CaState::Recovery => {
                     let holds = self.holds_recovery();
@@ -51,7 +51,7 @@ impl<R: LossRecovery> Machine<R> {
             self.undo.marker = None;
             self.stats.ecn_reductions += 1;
             self.begin_reduction(Sign::Echo);
-            self.episode.state = CaState::Cwr;
+            self.set_state(CaState::Cwr);
         }
         if self.episode.state != CaState::Cwr {
             self.keep_open();
@@ -64,7 +64,13 @@ impl<R: LossRecovery> Machine<R> {
         self.undo.prior_ssthresh = None;
         self.undo.marker = None;
         self.begin_reduction(Sign::Loss);
-        self.episode.state = CaState::Cwr;
+        self.set_state(CaState::Cwr);
+    }
+
+    /// Source: Linux `tcp_set_ca_state`.
+    fn set_state(&mut self, state: CaState) {
+        self.episode.state = state;
+        self.cc.on_state(state, self.nxt);
     }
 
     /// Whether anything that is out was sent again; of what is not under way the oldest tells.
@@ -84,7 +90,7 @@ impl<R: LossRecovery> Machine<R> {
         let left = self.board.sacked_out() + self.board.lost_out() > 0 || self.any_retransmitted();
         let state = if left { CaState::Disorder } else { CaState::Open };
         if state != self.episode.state {
-            self.episode.state = state;
+            self.set_state(state);
             self.episode.high_seq = self.nxt;
         }
     }
@@ -101,7 +107,7 @@ impl<R: LossRecovery> Machine<R> {
             self.begin_reduction(Sign::Loss);
         }
         self.cc.on_lost(&mut self.window);
-        self.episode.state = CaState::Recovery;
+        self.set_state(CaState::Recovery);
         self.episode.resend = Resend::Lost;
     }
 
@@ -230,7 +236,7 @@ impl<R: LossRecovery> Machine<R> {
         } else {
             self.recovery.on_recovered();
         }
-        self.episode.state = CaState::Open;
+        self.set_state(CaState::Open);
     }
 
     pub(crate) fn try_undo_loss(&mut self, false_timeout: bool) -> bool {
@@ -239,7 +245,7 @@ impl<R: LossRecovery> Machine<R> {
         }
         self.undo_reduction(true);
         self.timers.timeouts = 0;
-        self.episode.state = CaState::Open;
+        self.set_state(CaState::Open);
         true
     }
 
@@ -269,7 +275,7 @@ impl<R: LossRecovery> Machine<R> {
         }
         self.window.cwnd = self.board.in_flight() + 1;
         self.window.credit = 0;
-        self.episode.state = CaState::Loss;
+        self.set_state(CaState::Loss);
         self.episode.high_seq = self.nxt;
         self.episode.send_cwr = self.ecn;
         self.probe = None;
@@ -299,9 +305,9 @@ impl<R: LossRecovery> Machine<R> {
         } else if ack > end {
             // The probe repaired a loss that nothing else told of: reduce the window as for any loss.
             self.begin_reduction(Sign::Loss);
-            self.episode.state = CaState::Cwr;
+            self.set_state(CaState::Cwr);
             self.end_reduction();
-            self.episode.state = CaState::Open;
+            self.set_state(CaState::Open);
             self.keep_open();
             self.rates_on_repair(news.delivered, now);
         } else if !news.advanced && !news.not_dup && !news.sacked {

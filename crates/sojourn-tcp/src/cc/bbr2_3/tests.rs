@@ -392,6 +392,7 @@ fn a_restart_from_silence_is_paced_at_the_estimate_and_probes_for_no_round_trip(
         now: path.now + Duration::from_secs(20),
         delivered_at: path.now,
         app_limited: true,
+        nxt: 0,
     };
     path.bbr.on_sends_again(&restart, &mut path.window);
     let s = path.state();
