@@ -14,7 +14,7 @@ use sojourn_units::{Bytes, Duration, Rate, Stream, Time};
 use std::collections::VecDeque;
 
 /// What lets packets out of a discipline `Q` onto a link, at the link's rate.
-pub(crate) trait LinkModel<Q: Below> {
+pub(crate) trait LinkModel<Q: Below>: std::fmt::Debug + Send {
     /// The discipline.
     fn child(&self) -> &Q;
     fn child_mut(&mut self) -> &mut Q;
@@ -178,8 +178,8 @@ impl<Q: Below> LinkModel<Q> for Opportunities<Q> {
 pub(crate) enum Model<Q> {
     Bucket(Bucket<Q>),
     Wire(SerialLine<Q>),
-    Grants(Box<Grants<Q>>),
-    Trace(Box<Opportunities<Q>>),
+    /// One that few scenarios have.
+    Other(Box<dyn LinkModel<Q>>),
 }
 
 impl<Q: Below> Model<Q> {
@@ -192,8 +192,8 @@ impl<Q: Below> Model<Q> {
                 qdisc: Box::new(qdisc),
                 free_at: Time::ZERO,
             }),
-            Shaping::Trace(trace) => Self::Trace(Box::new(Opportunities(Traced::new(trace.clone(), qdisc)))),
-            Shaping::Grants { every } => Self::Grants(Box::new(Grants::new(rate, *every, qdisc))),
+            Shaping::Trace(trace) => Self::Other(Box::new(Opportunities(Traced::new(trace.clone(), qdisc)))),
+            Shaping::Grants { every } => Self::Other(Box::new(Grants::new(rate, *every, qdisc))),
         })
     }
 }
@@ -213,8 +213,7 @@ macro_rules! of_model {
         match $model {
             Model::Bucket($own) => $call,
             Model::Wire($own) => $call,
-            Model::Grants($own) => $call,
-            Model::Trace($own) => $call,
+            Model::Other($own) => $call,
         }
     };
 }
@@ -260,7 +259,7 @@ macro_rules! of_pacing {
 }
 
 /// A discipline below an egress.
-pub(crate) trait Below: Qdisc<Packet> {
+pub(crate) trait Below: Qdisc<Packet> + std::fmt::Debug + Send + 'static {
     /// Whether it is an empty FIFO, which has nothing to do when a wire falls free.
     fn rests(&self) -> bool;
 }
