@@ -50,11 +50,14 @@ def crates(packages: Sequence[str], target: str, features: str) -> Iterator[tupl
         folder = Path(crate["manifest_path"]).parent
         files = {one for one in folder.iterdir() if one.is_file() and FILES.fullmatch(one.name)}
         files |= {folder / crate["license_file"]} if crate["license_file"] else set()
-        if not files and COMMON not in re.split(r" OR |/", crate["license"] or ""):
+        texts = [file.read_text(encoding="utf-8", errors="replace") for file in sorted(files)]
+        # A file that only names licences is the text of none.
+        texts = [text for text in texts if text.strip() != crate["license"]]
+        if not texts and COMMON not in re.split(r" OR |/", crate["license"] or ""):
             message = f"the crate {heading} has no file of its licence, and is not under {COMMON}"
             raise Refused(message)
-        for file in sorted(files) or [ROOT / "LICENSE-APACHE"]:
-            yield heading, file.read_text(encoding="utf-8", errors="replace")
+        for text in texts or [(ROOT / "LICENSE-APACHE").read_text(encoding="utf-8")]:
+            yield heading, text
 
 
 def standard_library() -> Iterator[tuple[str, str]]:
