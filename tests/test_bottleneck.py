@@ -206,6 +206,10 @@ def test_a_server_that_fails_at_once_is_said_to(daemon: Daemon) -> None:
     [
         ((), "up is not given: give --rate, or --up and --down"),
         (("--up", "1mbit"), "down is not given: give --rate, or --up and --down"),
+        (
+            ("--rate", "1mbit", "--trace-up", "a", "--trace-down", "b"),
+            'rate is "1mbit", but must be absent with --trace-up',
+        ),
         (("--rate", "1mbit", "--trace-up", "/dev/null"), 'trace-up is "/dev/null", but must be the name of a file'),
         (("--rate", "0mbit"), 'rate: "0mbit" is not a rate: it must be a number > 0'),
         (("--rate", "1mbit", "--loss", "2"), 'loss is "2", but must be a percentage from 0% to 100%'),

@@ -225,13 +225,19 @@ impl LinkScenario {
         let resolved = Discipline::parse(self.qdisc.as_deref().unwrap_or(qdisc), Some(rate));
         let resolved = resolved.map_err(|e| ScenarioError::because(format!("{named}: {e}")))?;
         self.qdisc = Some(backend::discipline(&named, resolved, backend)?.to_string());
-        let usual = || usual_burst(rate, Bytes::new(frame));
-        check_bucket(&field("burst"), *self.burst.get_or_insert_with(usual), rate, frame)?;
-        if !self.service_interval.is_zero() {
-            if self.trace.is_some() {
-                let rule = format!("absent with {}", field("trace"));
+        if self.trace.is_some() {
+            let rule = format!("absent with {}", field("trace"));
+            if let Some(burst) = self.burst {
+                return fail(&field("burst"), burst, rule);
+            }
+            if !self.service_interval.is_zero() {
                 return fail(&field("service_interval"), self.service_interval, rule);
             }
+        } else {
+            let usual = || usual_burst(rate, Bytes::new(frame));
+            check_bucket(&field("burst"), *self.burst.get_or_insert_with(usual), rate, frame)?;
+        }
+        if !self.service_interval.is_zero() {
             let (least, most) = SERVICE_INTERVAL;
             within(&field("service_interval"), self.service_interval, least, most)?;
         }

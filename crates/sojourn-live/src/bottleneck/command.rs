@@ -251,6 +251,13 @@ impl Request {
         if let Some(floor) = floor.filter(|f| !(Duration::from_micros(100)..=Duration::from_secs(1)).contains(f)) {
             return Err(format!("floor is {floor}, but must be 100us to 1s"));
         }
+        for (field, value) in [("rate", &a.rate), ("burst", &a.burst)] {
+            if let (Some(value), Some(_), Some(_)) = (value, &a.trace_up, &a.trace_down) {
+                return Err(format!(
+                    "{field} is {value:?}, but must be absent with --trace-up and --trace-down"
+                ));
+            }
+        }
         let burst = a.burst.as_deref().map(parse_bytes).transpose();
         let burst = burst.map_err(|e| format!("burst: {e}"))?.unwrap_or(largest);
         let delay = parse_duration(&a.delay).map_err(|e| format!("delay: {e}"))?;

@@ -95,6 +95,10 @@ fn what_does_not_go_with_a_trace_is_refused() {
         "service_interval_up is 5ms, but must be absent with trace_up"
     );
     assert_eq!(
+        error(&with_trace(json!({"burst_up": "3028b"}))),
+        "burst_up is 3028b, but must be absent with trace_up"
+    );
+    assert_eq!(
         error(&with_trace(json!({"trace_down": "/dev/zero"}))),
         "trace_down is \"/dev/zero\", but must be the name of a file with a trace"
     );
