@@ -35,7 +35,7 @@ __all__ = [
     "compare",
     "run",
 ]
-__all__ += KINDS
+__all__.extend(KINDS)
 __all__.sort()
 
 #: Where a name is defined that is loaded when it is first asked for: a worker process needs none of them.
