@@ -1,5 +1,6 @@
 //! The network under way: what carries packets between hosts, and the clock.
 
+mod deferred;
 mod passage;
 mod radio;
 mod settle;
@@ -83,6 +84,7 @@ impl Fabric {
                     reported: e.name.is_some(),
                     slot: Slot::default(),
                     own: None,
+                    deferred: None,
                 }),
             };
             let asks = |e: &&EgressSpec| e.qdisc.reads_identity();
@@ -105,6 +107,7 @@ impl Fabric {
                 slot: (wire || !spec.delay.is_zero() || !impairment.jitter.is_zero()).then(Slot::default),
                 wire: None,
                 feeds: false,
+                behind: END,
                 next: Vec::new(),
             });
         }

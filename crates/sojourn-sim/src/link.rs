@@ -358,6 +358,21 @@ pub(crate) struct Egress {
     pub(crate) slot: Slot,
     /// If it is the own device of a host that runs TCP.
     pub(crate) own: Option<OwnDevice>,
+    /// If it has no event of its own.
+    pub(crate) deferred: Option<Deferred>,
+}
+
+/// An egress that is served later, as at the time that it was due: when the next packet comes, when a line waits for
+/// what leaves it, or when somebody looks.
+///
+/// Nobody sees a packet that has left it before it comes out of a delay. So a bottleneck costs an event a packet less.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Deferred {
+    /// When it is to be served next; [`Time::MAX`] for not before a packet comes.
+    pub(crate) due: Time,
+    /// The link out of whose line its packets come first, and the least delay on the way there.
+    pub(crate) line: u16,
+    pub(crate) delay: Duration,
 }
 
 /// A data segment that its host's own device is done with.
@@ -475,11 +490,18 @@ pub(crate) struct Link {
     pub(crate) wire: Option<Wire>,
     /// A wire that it leads to takes its packets when they enter it.
     pub(crate) feeds: bool,
+    /// The link with a deferred egress that is served when this line is empty; else [`END`].
+    pub(crate) behind: u16,
     /// Where a packet goes from here, by route: another link, or [`END`].
     pub(crate) next: Vec<u16>,
 }
 
 impl Link {
+    /// Whether packets are only late here.
+    pub(crate) fn delays_only(&self) -> bool {
+        self.egress.is_none() && self.air.is_none() && !self.delay.is_zero()
+    }
+
     /// What befalls packets after the egress, if something does.
     pub(crate) fn weather(&self) -> Option<&Weather> {
         match &self.air {

@@ -223,6 +223,7 @@ impl Simulator {
             self.tell_senders();
         }
         self.fabric.now = until;
+        self.fabric.catch_up_all();
     }
 
     /// A cell's time has come.

@@ -38,6 +38,10 @@ impl Fabric {
             self.propagate(link, packet, Duration::ZERO);
             return;
         };
+        if let Some(deferred) = egress.deferred {
+            self.offer_deferred(link, deferred.due, packet);
+            return;
+        }
         if let Some(watch) = &mut self.watch {
             watch.pass(
                 (Passing::Offered, link),
@@ -152,6 +156,10 @@ impl Fabric {
                 return;
             }
             let Some(egress) = &mut l.egress else { return };
+            if egress.deferred.is_some() {
+                self.serve_deferred(link, now);
+                return;
+            }
             if let Some(own) = &mut egress.own {
                 self.released.extend(own.done(now).map(Released::from_wire));
             }
@@ -275,14 +283,17 @@ impl Fabric {
     /// The first packet comes out of the delay of `link`. It is answered if that was its last link.
     #[inline]
     pub(crate) fn line_due(&mut self, link: u16) -> Option<Packet> {
+        if self.links[usize::from(link)].line.is_empty() && !self.ask_behind(link) {
+            return None;
+        }
         let l = &mut self.links[usize::from(link)];
         let slot = l.slot?;
         let (_, packet) = l.line.pop_front()?;
         match l.line.front() {
             Some(&(at, _)) => self.calendar.set(slot, at),
-            None => self.calendar.clear(slot),
+            None => self.emptied(link),
         }
-        let next = l.next[usize::from(packet.route)];
+        let next = self.links[usize::from(link)].next[usize::from(packet.route)];
         self.watched(Passing::Arrived, link, packet);
         if next == END {
             return Some(packet);

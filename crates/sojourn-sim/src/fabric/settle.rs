@@ -2,9 +2,10 @@
 
 use super::{Fabric, LinkPart, seed_of_qdisc};
 use crate::identity::{Identity, WithIdentity};
-use crate::link::{END, Model, Pacing};
+use crate::link::{Deferred, END, Link, Model, Pacing};
 use crate::wire::{Wire, WireDevice};
 use sojourn_qdisc::{AnyQdisc, FifoLimit};
+use sojourn_units::Time;
 
 /// Where the packets of a link come from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -25,12 +26,42 @@ impl Source {
     }
 }
 
+/// Where packets come from and go to, by link: of sinks, one for each route.
+struct Ways {
+    sources: Vec<Source>,
+    sinks: Vec<Vec<u16>>,
+}
+
 impl Fabric {
-    /// Wires at which nobody looks become computations, and what then still has a time of its own gets a slot.
+    /// Wires at which nobody looks become computations, other egresses are served later, and what then still has a
+    /// time of its own gets a slot.
     pub(crate) fn settle(&mut self) {
         self.tell();
-        self.find_wires();
+        if self.watch.is_none() {
+            let ways = self.ways();
+            self.find_wires(&ways);
+            self.find_deferred(&ways);
+        }
         self.add_slots();
+    }
+
+    /// Where packets come from and go to at each link.
+    fn ways(&self) -> Ways {
+        let mut ways = Ways {
+            sources: vec![Source::Nowhere; self.links.len()],
+            sinks: vec![Vec::new(); self.links.len()],
+        };
+        for (route, &entry) in self.entry.iter().enumerate() {
+            let (mut from, mut link) = (Source::Many, entry);
+            while link != END {
+                let at = usize::from(link);
+                ways.sources[at] = ways.sources[at].and(from);
+                from = Source::Link(link);
+                link = self.links[at].next[route];
+                ways.sinks[at].push(link);
+            }
+        }
+        ways
     }
 
     /// What has a time of its own gets a slot.
@@ -41,6 +72,7 @@ impl Fabric {
             // The slot of a computed wire's egress is its device's, for hosts that wait for it.
             if let Some(egress) = &mut link.egress
                 && computed.is_none_or(|wire| wire.device.is_some())
+                && egress.deferred.is_none()
             {
                 self.link_parts.push(LinkPart::Egress(i as u16));
                 egress.slot = self.calendar.add_egress_slot();
@@ -79,10 +111,7 @@ impl Fabric {
     /// A link is computed if it is a plain FIFO before a wire and nobody looks at it: neither a record nor a capture
     /// nor a flusher. If all its packets come from a link that only delays them, they are computed when they
     /// enter that one.
-    fn find_wires(&mut self) {
-        if self.watch.is_some() {
-            return;
-        }
+    fn find_wires(&mut self, ways: &Ways) {
         for (link, spared) in self.links.iter_mut().zip(&self.spared) {
             let Some(egress) = &link.egress else { continue };
             if let Pacing::Plain(Model::Wire(line)) = &egress.pacing
@@ -97,26 +126,13 @@ impl Fabric {
                 link.wire = Some(wire);
             }
         }
-        let mut sources = vec![Source::Nowhere; self.links.len()];
-        let mut sinks = vec![Vec::new(); self.links.len()];
-        for (route, &entry) in self.entry.iter().enumerate() {
-            let (mut from, mut link) = (Source::Many, entry);
-            while link != END {
-                let at = usize::from(link);
-                sources[at] = sources[at].and(from);
-                from = Source::Link(link);
-                link = self.links[at].next[route];
-                sinks[at].push(link);
-            }
-        }
-        for (i, sinks) in sinks.iter().enumerate() {
+        for (i, sinks) in ways.sinks.iter().enumerate() {
             let link = &self.links[i];
             // What comes out at a tick may meet other packets there, in an order that only events have.
-            let delays_only =
-                link.egress.is_none() && link.air.is_none() && !link.delay.is_zero() && link.tick.is_zero();
+            let delays_only = link.delays_only() && link.tick.is_zero();
             let ahead = |&sink: &u16| {
                 let to = self.links.get(usize::from(sink));
-                to.is_some_and(|to| to.wire.is_some()) && sources[usize::from(sink)] == Source::Link(i as u16)
+                to.is_some_and(|to| to.wire.is_some()) && ways.sources[usize::from(sink)] == Source::Link(i as u16)
             };
             if delays_only && !sinks.is_empty() && sinks.iter().all(ahead) {
                 self.links[i].feeds = true;
@@ -125,6 +141,52 @@ impl Fabric {
                         wire.fed_by = Some(i as u16);
                     }
                 }
+            }
+        }
+    }
+
+    /// An egress is deferred if its packets enter a delay next, where nothing else enters, and nobody looks at them. They
+    /// come out at any time: at a tick they may meet others, in an order that only events have.
+    fn find_deferred(&mut self, ways: &Ways) {
+        for i in 0..self.links.len() {
+            let link = &self.links[i];
+            let own = link.egress.as_ref().is_none_or(|egress| egress.own.is_some());
+            if own || link.wire.is_some() || link.air.is_some() || self.spared[i].is_some() {
+                continue;
+            }
+            let lines = if link.slot.is_none() {
+                &*ways.sinks[i]
+            } else {
+                &[i as u16]
+            };
+            let delays = |&line: &u16| {
+                let own = usize::from(line) == i;
+                let alone = || own || ways.sources[usize::from(line)] == Source::Link(i as u16);
+                let to = self.links.get(usize::from(line));
+                to.is_some_and(|to| !to.delay.is_zero() && to.tick.is_zero() && (own || to.delays_only()) && alone())
+            };
+            if !lines.iter().all(delays) {
+                continue;
+            }
+            let Some(&first) = lines.iter().min_by_key(|&&line| self.links[usize::from(line)].delay) else {
+                continue;
+            };
+            let Link { delay, feeds, .. } = self.links[usize::from(first)];
+            let mut line = first;
+            if feeds {
+                let sinks = &ways.sinks[usize::from(first)];
+                line = sinks[0];
+                if sinks.iter().any(|&sink| sink != line) {
+                    continue;
+                }
+            }
+            if let Some(egress) = &mut self.links[i].egress {
+                egress.deferred = Some(Deferred {
+                    due: Time::MAX,
+                    line,
+                    delay,
+                });
+                self.links[usize::from(line)].behind = i as u16;
             }
         }
     }

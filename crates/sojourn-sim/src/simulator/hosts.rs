@@ -277,6 +277,7 @@ impl Simulator {
     // ------------------------------------------------------------------ series
 
     pub(super) fn sample(&mut self) {
+        self.fabric.catch_up_all();
         self.fabric
             .calendar
             .set(self.sampler_slot, self.fabric.now + self.sample_interval);
