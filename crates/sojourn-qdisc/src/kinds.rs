@@ -78,6 +78,12 @@ pub(crate) const UNMODELLED: &[&str] = &[
     "bpf",
 ];
 
+/// What is done with a discipline, whatever its kind.
+pub(crate) trait Visitor<P: Packet> {
+    type Output;
+    fn visit<Q: Qdisc<P>>(self, q: &mut Q) -> Self::Output;
+}
+
 macro_rules! disciplines {
     (
         kinds { $($Kind:ident($Params:ty)),+ $(,)? }
@@ -244,6 +250,17 @@ macro_rules! disciplines {
                 Self::$Large(q)
             }
         })+
+
+        impl<P: Packet> AnyQdisc<P> {
+            /// Calls `visitor` with the discipline itself, whose methods are then compiled into it.
+            #[inline]
+            pub(crate) fn visit<V: Visitor<P>>(&mut self, visitor: V) -> V::Output {
+                match self {
+                    $(Self::$Built(q) => visitor.visit(q),)+
+                    $(Self::$Large(q) => visitor.visit(&mut **q),)+
+                }
+            }
+        }
 
         impl<P: Packet> Qdisc<P> for AnyQdisc<P> {
             #[inline]

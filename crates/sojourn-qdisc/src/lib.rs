@@ -82,5 +82,5 @@ pub use selector::Selector;
 pub use sfq::{SFQ_MAX_DEPTH, Sfq, SfqParams, SfqVariant};
 pub use slab::{List, Slab, memory_of};
 pub use spec::QdiscSpec;
-pub use tbf::{Next, Tbf, TbfParams};
+pub use tbf::{Next, Outlet, Tbf, TbfParams};
 pub use trace::{DeliveryTrace, Traced};

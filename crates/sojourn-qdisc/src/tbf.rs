@@ -13,6 +13,7 @@ pub(crate) use descriptor::TbfWords;
 
 use crate::fifo::{Fifo, FifoLimit};
 use crate::htb::Layer;
+use crate::kinds::{AnyQdisc, Visitor};
 use crate::param::in_range;
 use crate::{Admission, Backlog, Departure, DropReason, DropSink, Packet, ParamError, Qdisc, QdiscStats};
 use sojourn_units::{Bytes, Duration, Rate, Time};
@@ -127,6 +128,112 @@ pub enum Next<P> {
     Idle,
 }
 
+/// Takes what a shaper lets out, and what is dropped on the way.
+pub trait Outlet<P>: DropSink<P> {
+    /// It is `now` from here on.
+    fn set_now(&mut self, now: Time);
+
+    /// A packet leaves.
+    fn departs(&mut self, departure: Departure<P>);
+}
+
+/// The tokens of a shaper.
+#[derive(Clone, Debug)]
+struct Tokens {
+    send_time: SendTime,
+    framing: Framing,
+    peak: Option<Box<Peak>>,
+    /// Depth of the bucket, ns.
+    buffer: u64,
+    /// Tokens at `checkpoint`, ns.
+    left: u64,
+    checkpoint: Time,
+    /// Whether the child's next packet is already counted in `overlimits`.
+    waiting: bool,
+    overlimits: u64,
+}
+
+impl Tokens {
+    /// Tokens left at `now` in both buckets if a packet of `size` were sent, or how long they will not suffice for it.
+    #[inline]
+    fn after(&self, size: Bytes, now: Time) -> Result<(u64, u64), Duration> {
+        let elapsed = now.since(self.checkpoint).as_nanos();
+        let size = self.framing.of(size);
+        let own = left(self.left, elapsed, self.buffer, self.send_time.of(size));
+        match &self.peak {
+            None => own.map(|tokens| (tokens, 0)),
+            Some(peak) => peak.after(own, elapsed, size),
+        }
+    }
+
+    #[inline]
+    fn spend(&mut self, (own, peak): (u64, u64), now: Time) {
+        self.checkpoint = now;
+        self.left = own;
+        if let Some(bucket) = &mut self.peak {
+            bucket.tokens = peak;
+        }
+        self.waiting = false;
+    }
+
+    #[inline]
+    fn wait(&mut self) {
+        self.overlimits += u64::from(!self.waiting);
+        self.waiting = true;
+    }
+
+    /// See [`Tbf::serve`].
+    #[inline]
+    fn serve<P: Packet, Q: Qdisc<P>>(
+        &mut self,
+        child: &mut Q,
+        mut at: Time,
+        until: Time,
+        out: &mut impl Outlet<P>,
+    ) -> Time {
+        while at <= until {
+            out.set_now(at);
+            let departure = match child.peek(at, out).map(|size| self.after(size, at)) {
+                Some(Err(lacking)) => {
+                    self.wait();
+                    at += lacking;
+                    continue;
+                }
+                Some(Ok(tokens)) => child.dequeue(at, out).inspect(|_| self.spend(tokens, at)),
+                None => None,
+            };
+            match departure {
+                Some(departure) => out.departs(departure),
+                // A child that delays has a packet and does not show it yet, and one that is a shaper itself does not let it
+                // go yet.
+                None => at = child.ready_at(at, out).unwrap_or(Time::MAX),
+            }
+        }
+        at
+    }
+}
+
+/// Tokens left of `tokens` after `elapsed` more and a packet that takes `cost`, or how long they will not suffice.
+#[inline]
+fn left(tokens: u64, elapsed: u64, depth: u64, cost: u64) -> Result<u64, Duration> {
+    let tokens = tokens.saturating_add(elapsed).min(depth);
+    tokens
+        .checked_sub(cost)
+        .ok_or_else(|| Duration::from_nanos(cost - tokens))
+}
+
+impl Peak {
+    /// What both buckets have, if the other one has `own`.
+    #[cold]
+    #[inline(never)]
+    fn after(&self, own: Result<u64, Duration>, elapsed: u64, size: Bytes) -> Result<(u64, u64), Duration> {
+        match (own, left(self.tokens, elapsed, self.buffer, self.send_time.of(size))) {
+            (Ok(own), Ok(peak)) => Ok((own, peak)),
+            (own, peak) => Err(own.err().max(peak.err()).unwrap_or_default()),
+        }
+    }
+}
+
 /// A token bucket over the discipline `Q`.
 ///
 /// Deviation: `overlimits` counts packets that had to wait for tokens, each once; Linux counts each attempt to send,
@@ -134,19 +241,9 @@ pub enum Next<P> {
 #[derive(Clone, Debug)]
 pub struct Tbf<P, Q> {
     child: Q,
-    send_time: SendTime,
-    framing: Framing,
-    peak: Option<Box<Peak>>,
+    tokens: Tokens,
     /// The largest packet that can leave.
     max_size: Bytes,
-    /// Depth of the bucket, ns.
-    buffer: u64,
-    /// Tokens at `checkpoint`, ns.
-    tokens: u64,
-    checkpoint: Time,
-    /// Whether the child's next packet is already counted in `overlimits`.
-    waiting: bool,
-    overlimits: u64,
     oversize: u64,
     packet: PhantomData<fn() -> P>,
 }
@@ -174,15 +271,17 @@ impl<P: Packet, Q: Qdisc<P>> Tbf<P, Q> {
         let buffer = send_time.of(burst);
         Ok(Self {
             child,
-            send_time,
-            framing: Framing::default(),
-            peak: None,
+            tokens: Tokens {
+                send_time,
+                framing: Framing::default(),
+                peak: None,
+                buffer,
+                left: buffer,
+                checkpoint: Time::ZERO,
+                waiting: false,
+                overlimits: 0,
+            },
             max_size: burst,
-            buffer,
-            tokens: buffer,
-            checkpoint: Time::ZERO,
-            waiting: false,
-            overlimits: 0,
             oversize: 0,
             packet: PhantomData,
         })
@@ -192,14 +291,15 @@ impl<P: Packet, Q: Qdisc<P>> Tbf<P, Q> {
     ///
     /// Source: Linux `tbf_change`.
     pub(crate) fn with_framing(mut self, framing: Framing, peak: Option<(Rate, Bytes)>) -> Self {
-        self.framing = framing;
-        self.buffer = self.send_time.of(framing.of(self.max_size));
-        self.tokens = self.buffer;
+        let tokens = &mut self.tokens;
+        tokens.framing = framing;
+        tokens.buffer = tokens.send_time.of(framing.of(self.max_size));
+        tokens.left = tokens.buffer;
         if let Some((rate, depth)) = peak {
             let send_time = SendTime::new(rate);
             self.max_size = self.max_size.min(depth);
             let buffer = send_time.of(framing.of(depth));
-            self.peak = Some(Box::new(Peak {
+            tokens.peak = Some(Box::new(Peak {
                 send_time,
                 buffer,
                 tokens: buffer,
@@ -227,56 +327,17 @@ impl<P: Packet, Q: Qdisc<P>> Tbf<P, Q> {
     /// [`ParamError`] as of [`Tbf::new`]; the shaper stays as it was.
     pub fn set_rate(&mut self, rate: Rate, burst: Bytes) -> Result<(), ParamError> {
         check_burst(rate, burst)?;
-        self.send_time = SendTime::new(rate);
         self.max_size = burst;
-        self.buffer = self.send_time.of(burst);
-        self.tokens = self.buffer;
+        self.tokens.send_time = SendTime::new(rate);
+        self.tokens.buffer = self.tokens.send_time.of(burst);
+        self.tokens.left = self.tokens.buffer;
         Ok(())
     }
 
     /// Puts another discipline in the place of the shaped one, which is handed back with what it holds.
     pub fn replace_child(&mut self, child: Q) -> Q {
-        self.waiting = false;
+        self.tokens.waiting = false;
         std::mem::replace(&mut self.child, child)
-    }
-
-    /// Tokens left at `now` in both buckets if a packet of `size` were sent, or how long they will not suffice for it.
-    #[inline]
-    fn tokens_after(&self, size: Bytes, now: Time) -> Result<(u64, u64), Duration> {
-        let elapsed = now.since(self.checkpoint).as_nanos();
-        let size = self.framing.of(size);
-        let left = |tokens: u64, depth: u64, cost: u64| {
-            let tokens = tokens.saturating_add(elapsed).min(depth);
-            tokens
-                .checked_sub(cost)
-                .ok_or_else(|| Duration::from_nanos(cost - tokens))
-        };
-        let own = left(self.tokens, self.buffer, self.send_time.of(size));
-        let Some(peak) = &self.peak else {
-            return own.map(|tokens| (tokens, 0));
-        };
-        match (own, left(peak.tokens, peak.buffer, peak.send_time.of(size))) {
-            (Ok(own), Ok(peak)) => Ok((own, peak)),
-            (own, peak) => Err(own.err().max(peak.err()).unwrap_or_default()),
-        }
-    }
-
-    #[inline]
-    fn spend(&mut self, tokens: (u64, u64), now: Time) {
-        self.checkpoint = now;
-        self.tokens = tokens.0;
-        if let Some(peak) = &mut self.peak {
-            peak.tokens = tokens.1;
-        }
-        self.waiting = false;
-    }
-
-    #[inline]
-    fn wait(&mut self) {
-        if !self.waiting {
-            self.waiting = true;
-            self.overlimits += 1;
-        }
     }
 
     /// [`Qdisc::dequeue`] and, if nothing may leave now, [`Qdisc::ready_at`], in one look at the child.
@@ -286,17 +347,17 @@ impl<P: Packet, Q: Qdisc<P>> Tbf<P, Q> {
             // A child that delays has a packet and does not show it yet.
             return self.child.ready_at(now, drops).map_or(Next::Idle, Next::At);
         };
-        match self.tokens_after(size, now) {
+        match self.tokens.after(size, now) {
             Ok(tokens) => {
                 let Some(departure) = self.child.dequeue(now, drops) else {
                     // A child that is a shaper itself has the packet and does not let it go yet.
                     return self.child.ready_at(now, drops).map_or(Next::Idle, Next::At);
                 };
-                self.spend(tokens, now);
+                self.tokens.spend(tokens, now);
                 Next::Departs(departure)
             }
             Err(lacking) => {
-                self.wait();
+                self.tokens.wait();
                 Next::At(now + lacking)
             }
         }
@@ -304,6 +365,12 @@ impl<P: Packet, Q: Qdisc<P>> Tbf<P, Q> {
 }
 
 impl<P: Packet, Q: Qdisc<P>> Tbf<P, Q> {
+    /// Lets out all that leaves from `at` to `until`, with no arrivals in between, and answers when to ask again, after
+    /// `until`: [`Time::MAX`] for not before an arrival.
+    pub fn serve(&mut self, at: Time, until: Time, out: &mut impl Outlet<P>) -> Time {
+        self.tokens.serve(&mut self.child, at, until, out)
+    }
+
     /// Takes a packet of `size` through an empty FIFO if there are tokens for it: the same as `enqueue` and then
     /// [`Tbf::next`] at one time, and cheaper. Says whether it did.
     #[inline]
@@ -311,12 +378,34 @@ impl<P: Packet, Q: Qdisc<P>> Tbf<P, Q> {
         if size > self.max_size || !self.child.lets_pass(size) {
             return false;
         }
-        let Ok(tokens) = self.tokens_after(size, now) else {
+        let Ok(tokens) = self.tokens.after(size, now) else {
             return false;
         };
         self.child.passed(size);
-        self.spend(tokens, now);
+        self.tokens.spend(tokens, now);
         true
+    }
+}
+
+impl<P: Packet> Tbf<P, AnyQdisc<P>> {
+    /// [`Tbf::serve`], compiled for each discipline.
+    #[inline]
+    pub fn serve_any(&mut self, at: Time, until: Time, out: &mut impl Outlet<P>) -> Time {
+        struct Serving<'a, O> {
+            tokens: &'a mut Tokens,
+            at: Time,
+            until: Time,
+            out: &'a mut O,
+        }
+        impl<P: Packet, O: Outlet<P>> Visitor<P> for Serving<'_, O> {
+            type Output = Time;
+            #[inline]
+            fn visit<Q: Qdisc<P>>(self, q: &mut Q) -> Time {
+                self.tokens.serve(q, self.at, self.until, self.out)
+            }
+        }
+        let tokens = &mut self.tokens;
+        self.child.visit(Serving { tokens, at, until, out })
     }
 }
 
@@ -348,11 +437,11 @@ impl<P: Packet, Q: Qdisc<P>> Qdisc<P> for Tbf<P, Q> {
         let Some(size) = self.child.peek(now, drops) else {
             return self.child.ready_at(now, drops);
         };
-        match self.tokens_after(size, now) {
+        match self.tokens.after(size, now) {
             // A child that is a shaper itself may have a packet and not let it go yet.
             Ok(_) => self.child.ready_at(now, drops),
             Err(lacking) => {
-                self.wait();
+                self.tokens.wait();
                 Some(now + lacking)
             }
         }
@@ -375,7 +464,7 @@ impl<P: Packet, Q: Qdisc<P>> Qdisc<P> for Tbf<P, Q> {
         let mut stats = self.child.stats();
         stats.arrived += self.oversize;
         stats.drops[DropReason::QueueLimit.index()] += self.oversize;
-        stats.overlimits = self.overlimits;
+        stats.overlimits = self.tokens.overlimits;
         stats
     }
 

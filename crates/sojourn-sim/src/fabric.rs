@@ -5,6 +5,7 @@ mod passage;
 mod radio;
 mod settle;
 
+pub(crate) use deferred::Leaving;
 pub(crate) use radio::{AirMeter, Radio};
 
 use crate::calendar::{Calendar, Slot};
@@ -78,14 +79,14 @@ impl Fabric {
         for (i, spec) in network.links().iter().enumerate() {
             let egress = match &spec.egress {
                 None => None,
-                Some(e) => Some(Egress {
+                Some(e) => Some(Box::new(Egress {
                     pacing: Pacing::Plain(Model::new(&e.shaping, e.rate, e.qdisc.build(seed_of_qdisc(seed, i)))?),
                     meter: Meter::default(),
                     reported: e.name.is_some(),
                     slot: Slot::default(),
                     own: None,
                     deferred: None,
-                }),
+                })),
             };
             let asks = |e: &&EgressSpec| e.qdisc.reads_identity();
             askers.extend(spec.egress.as_ref().filter(asks).map(|e| (i as u16, e.clone())));

@@ -1,6 +1,7 @@
 //! A link: an egress with a rate and a queue discipline, and a delay.
 
 use crate::calendar::Slot;
+use crate::fabric::Leaving;
 use crate::grants::Grants;
 use crate::identity::{WithIdentity, ack_facts};
 use crate::meter::Meter;
@@ -8,7 +9,7 @@ use crate::network::{Hop, Shaping};
 use crate::packet::{Packet, Segments};
 use crate::spared::Spared;
 use crate::wire::Wire;
-use sojourn_qdisc::{AnyQdisc, ClassStats, DropSink, Dropped, Next, ParamError, Qdisc, Tbf, Traced};
+use sojourn_qdisc::{AnyQdisc, ClassStats, DropSink, Dropped, Next, Outlet as _, ParamError, Qdisc, Tbf, Traced};
 use sojourn_scenario::Impairment;
 use sojourn_units::{Bytes, Duration, Rate, Stream, Time};
 use std::collections::VecDeque;
@@ -337,6 +338,24 @@ impl Pacing {
         }
     }
 
+    /// Lets out all that leaves from `at` to `until`, and answers when to ask again.
+    #[inline]
+    pub(crate) fn serve(&mut self, mut at: Time, until: Time, out: &mut Leaving<'_>) -> Time {
+        if let Self::Plain(Model::Bucket(bucket)) = self {
+            return bucket.0.serve_any(at, until, out);
+        }
+        while at <= until {
+            out.set_now(at);
+            let (next, sending) = self.next(at, out);
+            match next {
+                Next::Departs(departure) => out.leaves(&departure, sending),
+                Next::At(then) => at = then,
+                Next::Idle => at = Time::MAX,
+            }
+        }
+        at
+    }
+
     /// See [`LinkModel::next`].
     #[inline]
     pub(crate) fn next(&mut self, now: Time, drops: &mut dyn DropSink<Packet>) -> (Next<Packet>, Duration) {
@@ -476,7 +495,7 @@ impl Weather {
 /// One direction of a connection between two nodes.
 #[derive(Debug)]
 pub(crate) struct Link {
-    pub(crate) egress: Option<Egress>,
+    pub(crate) egress: Option<Box<Egress>>,
     pub(crate) delay: Duration,
     /// If something befalls packets here.
     pub(crate) air: Option<Air>,

@@ -2,20 +2,60 @@
 
 use super::Fabric;
 use crate::link::{Deferred, END, Sink};
+use crate::meter::Meter;
 use crate::packet::Packet;
-use sojourn_qdisc::Next;
-use sojourn_units::Time;
+use sojourn_qdisc::{Departure, DropSink, Dropped, Outlet};
+use sojourn_units::{Duration, Time};
+
+/// What leaves a deferred egress, which is out of its link meanwhile.
+pub(crate) struct Leaving<'a> {
+    meter: &'a mut Meter,
+    fabric: &'a mut Fabric,
+    link: u16,
+    now: Time,
+}
+
+impl Leaving<'_> {
+    /// A packet leaves; its last bit `sending` later.
+    #[inline]
+    pub(crate) fn leaves(&mut self, departure: &Departure<Packet>, sending: Duration) {
+        let Departure { packet, sojourn, marked } = departure;
+        self.meter.on_departure(packet, *sojourn, *marked, self.now);
+        self.fabric.leave_deferred(self.link, *packet, self.now + sending);
+    }
+}
+
+impl Outlet<Packet> for Leaving<'_> {
+    #[inline]
+    fn set_now(&mut self, now: Time) {
+        self.now = now;
+    }
+
+    #[inline]
+    fn departs(&mut self, departure: Departure<Packet>) {
+        self.leaves(&departure, Duration::ZERO);
+    }
+}
+
+impl DropSink<Packet> for Leaving<'_> {
+    fn dropped(&mut self, drop: Dropped<Packet>) {
+        self.meter.on_drop(&drop.packet, drop.reason, self.now);
+        self.fabric.segments.discard(&drop.packet);
+    }
+}
 
 impl Fabric {
     /// A packet comes to the egress of `link`, which is served next at `due`.
-    pub(super) fn offer_deferred(&mut self, link: u16, due: Time, packet: Packet) {
+    pub(super) fn offer_deferred(&mut self, link: u16, mut due: Time, packet: Packet) {
         let now = self.now;
         if due <= now {
-            self.serve_deferred(link, due);
+            due = self.serve_deferred(link, due);
         }
         let l = &mut self.links[usize::from(link)];
         let Some(egress) = &mut l.egress else { return };
-        if let Some(sending) = egress.pacing.pass(&packet, now) {
+        if due == Time::MAX
+            && let Some(sending) = egress.pacing.pass(&packet, now)
+        {
             egress.meter.on_pass(&packet, now);
             self.leave_deferred(link, packet, now + sending);
             return;
@@ -31,46 +71,33 @@ impl Fabric {
         };
         egress.pacing.enqueue(packet, now, &mut sink);
         egress.meter.offered();
-        if egress.deferred.is_some_and(|deferred| deferred.due == Time::MAX) || egress.pacing.overtakes() {
+        if due == Time::MAX || egress.pacing.overtakes() {
             self.serve_deferred(link, now);
         }
     }
 
     /// Lets out of the egress of `link` what leaves from `at` up to now, and sees to it that its line wakes in time.
+    /// Answers when it is to be served next.
     #[inline(never)]
-    pub(super) fn serve_deferred(&mut self, link: u16, mut at: Time) {
-        let now = self.now;
-        while at <= now {
-            let Some(egress) = &mut self.links[usize::from(link)].egress else {
-                return;
-            };
-            let mut sink = Sink {
-                meter: &mut egress.meter,
-                spared: None,
-                segments: &mut self.segments,
-                released: None,
-                now: at,
-            };
-            let (next, sending) = egress.pacing.next(at, &mut sink);
-            match next {
-                Next::Departs(departure) => {
-                    let packet = departure.packet;
-                    egress
-                        .meter
-                        .on_departure(&packet, departure.sojourn, departure.marked, at);
-                    self.leave_deferred(link, packet, at + sending);
-                }
-                Next::At(then) => at = then,
-                Next::Idle => at = Time::MAX,
-            }
-        }
-        let egress = self.links[usize::from(link)].egress.as_mut();
-        let Some(deferred) = egress.and_then(|egress| egress.deferred.as_mut()) else {
-            return;
+    pub(super) fn serve_deferred(&mut self, link: u16, at: Time) -> Time {
+        let Some(mut egress) = self.links[usize::from(link)].egress.take() else {
+            return Time::MAX;
         };
-        deferred.due = at;
-        let deferred = *deferred;
-        self.await_deferred(deferred);
+        let until = self.now;
+        let mut out = Leaving {
+            meter: &mut egress.meter,
+            fabric: self,
+            link,
+            now: at,
+        };
+        let due = egress.pacing.serve(at, until, &mut out);
+        if let Some(deferred) = &mut egress.deferred {
+            deferred.due = due;
+            let deferred = *deferred;
+            self.await_deferred(deferred);
+        }
+        self.links[usize::from(link)].egress = Some(egress);
+        due
     }
 
     /// A line that is empty wakes when the first packet may be there.
