@@ -140,6 +140,8 @@ pub trait Outlet<P>: DropSink<P> {
 /// The tokens of a shaper.
 #[derive(Clone, Debug)]
 struct Tokens {
+    /// What a byte takes, ns, if it is a whole number and neither a framing nor a peak matters; else zero.
+    ns_per_byte: u64,
     send_time: SendTime,
     framing: Framing,
     peak: Option<Box<Peak>>,
@@ -158,12 +160,31 @@ impl Tokens {
     #[inline]
     fn after(&self, size: Bytes, now: Time) -> Result<(u64, u64), Duration> {
         let elapsed = now.since(self.checkpoint).as_nanos();
+        if self.ns_per_byte == 0 {
+            return self.after_framing(size, elapsed);
+        }
+        left(self.left, elapsed, self.buffer, size.get() * self.ns_per_byte).map(|tokens| (tokens, 0))
+    }
+
+    #[inline(never)]
+    fn after_framing(&self, size: Bytes, elapsed: u64) -> Result<(u64, u64), Duration> {
         let size = self.framing.of(size);
         let own = left(self.left, elapsed, self.buffer, self.send_time.of(size));
-        match &self.peak {
-            None => own.map(|tokens| (tokens, 0)),
-            Some(peak) => peak.after(own, elapsed, size),
+        let Some(peak) = &self.peak else {
+            return own.map(|tokens| (tokens, 0));
+        };
+        match (own, left(peak.tokens, elapsed, peak.buffer, peak.send_time.of(size))) {
+            (Ok(own), Ok(peak)) => Ok((own, peak)),
+            (own, peak) => Err(own.err().max(peak.err()).unwrap_or_default()),
         }
+    }
+
+    /// The rate, the framing or the peak has changed.
+    fn settle(&mut self) {
+        self.ns_per_byte = match self.send_time {
+            SendTime::NsPerByte(ns) if self.framing == Framing::default() && self.peak.is_none() => ns,
+            SendTime::NsPerByte(_) | SendTime::Divide(_) => 0,
+        };
     }
 
     #[inline]
@@ -222,18 +243,6 @@ fn left(tokens: u64, elapsed: u64, depth: u64, cost: u64) -> Result<u64, Duratio
         .ok_or_else(|| Duration::from_nanos(cost - tokens))
 }
 
-impl Peak {
-    /// What both buckets have, if the other one has `own`.
-    #[cold]
-    #[inline(never)]
-    fn after(&self, own: Result<u64, Duration>, elapsed: u64, size: Bytes) -> Result<(u64, u64), Duration> {
-        match (own, left(self.tokens, elapsed, self.buffer, self.send_time.of(size))) {
-            (Ok(own), Ok(peak)) => Ok((own, peak)),
-            (own, peak) => Err(own.err().max(peak.err()).unwrap_or_default()),
-        }
-    }
-}
-
 /// A token bucket over the discipline `Q`.
 ///
 /// Deviation: `overlimits` counts packets that had to wait for tokens, each once; Linux counts each attempt to send,
@@ -269,9 +278,10 @@ impl<P: Packet, Q: Qdisc<P>> Tbf<P, Q> {
         check_burst(rate, burst)?;
         let send_time = SendTime::new(rate);
         let buffer = send_time.of(burst);
-        Ok(Self {
+        let mut shaper = Self {
             child,
             tokens: Tokens {
+                ns_per_byte: 0,
                 send_time,
                 framing: Framing::default(),
                 peak: None,
@@ -284,7 +294,9 @@ impl<P: Packet, Q: Qdisc<P>> Tbf<P, Q> {
             max_size: burst,
             oversize: 0,
             packet: PhantomData,
-        })
+        };
+        shaper.tokens.settle();
+        Ok(shaper)
     }
 
     /// Packets count with what `framing` adds, and none leaves faster than at `peak`, whose bucket has this depth.
@@ -305,6 +317,7 @@ impl<P: Packet, Q: Qdisc<P>> Tbf<P, Q> {
                 tokens: buffer,
             }));
         }
+        self.tokens.settle();
         self
     }
 
@@ -331,6 +344,7 @@ impl<P: Packet, Q: Qdisc<P>> Tbf<P, Q> {
         self.tokens.send_time = SendTime::new(rate);
         self.tokens.buffer = self.tokens.send_time.of(burst);
         self.tokens.left = self.tokens.buffer;
+        self.tokens.settle();
         Ok(())
     }
 

@@ -283,6 +283,10 @@ impl Groups {
 
     #[inline]
     fn first(&self) -> u128 {
+        if self.slots <= 4 {
+            let [a, b, c, d, ..] = self.top;
+            return a.min(b).min(c.min(d));
+        }
         earliest(&self.top)
     }
 

@@ -40,13 +40,21 @@ impl Histogram {
     #[inline]
     pub(crate) fn record(&mut self, d: Duration) {
         let b = Self::bucket(d.as_nanos());
-        if b >= self.counts.len() {
-            self.counts.resize(b + 1, 0);
+        match self.counts.get_mut(b) {
+            Some(count) => *count += 1,
+            None => self.record_first(b),
         }
-        self.counts[b] += 1;
         self.count += 1;
         self.sum_ns += u128::from(d.as_nanos());
         self.max = self.max.max(d);
+    }
+
+    /// A bucket above all before.
+    #[cold]
+    #[inline(never)]
+    fn record_first(&mut self, bucket: usize) {
+        self.counts.resize(bucket + 1, 0);
+        self.counts[bucket] = 1;
     }
 
     /// Durations recorded.

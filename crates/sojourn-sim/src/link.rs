@@ -392,6 +392,8 @@ pub(crate) struct Deferred {
     /// The link out of whose line its packets come first, and the least delay on the way there.
     pub(crate) line: u16,
     pub(crate) delay: Duration,
+    /// All its packets enter that line next.
+    pub(crate) is_straight: bool,
 }
 
 /// A data segment that its host's own device is done with.

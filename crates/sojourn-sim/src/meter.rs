@@ -196,7 +196,7 @@ impl Meter {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     pub(crate) fn on_departure(&mut self, packet: &Packet, sojourn: Duration, marked: bool, now: Time) {
         self.advance(now);
         self.leave(packet);
@@ -223,10 +223,11 @@ impl Meter {
     pub(crate) fn advance(&mut self, now: Time) {
         let dt = now.since(self.since).as_nanos();
         if dt > 0 {
-            let n = u128::from(self.backlog.packets);
+            // Below 2^32, so that the square has no carry.
+            let n = u64::from(self.backlog.packets as u32);
             let dt = u128::from(dt);
-            self.packet_ns += n * dt;
-            self.packet_squared_ns += n * n * dt;
+            self.packet_ns += u128::from(n) * dt;
+            self.packet_squared_ns += u128::from(n * n) * dt;
             self.byte_ns += u128::from(self.backlog.bytes.get()) * dt;
             self.since = now;
         }

@@ -12,16 +12,24 @@ pub(crate) struct Leaving<'a> {
     meter: &'a mut Meter,
     fabric: &'a mut Fabric,
     link: u16,
+    deferred: Deferred,
     now: Time,
 }
 
 impl Leaving<'_> {
     /// A packet leaves; its last bit `sending` later.
-    #[inline]
+    #[inline(never)]
     pub(crate) fn leaves(&mut self, departure: &Departure<Packet>, sending: Duration) {
         let Departure { packet, sojourn, marked } = departure;
         self.meter.on_departure(packet, *sojourn, *marked, self.now);
-        self.fabric.leave_deferred(self.link, *packet, self.now + sending);
+        let at = self.now + sending;
+        if self.deferred.is_straight {
+            // The line is woken when all have left.
+            let line = &mut self.fabric.links[usize::from(self.deferred.line)].line;
+            line.push_back((at + self.deferred.delay, *packet));
+        } else {
+            self.fabric.leave_deferred(self.link, *packet, at);
+        }
     }
 }
 
@@ -83,34 +91,37 @@ impl Fabric {
         let Some(mut egress) = self.links[usize::from(link)].egress.take() else {
             return Time::MAX;
         };
+        let Some(mut deferred) = egress.deferred else {
+            return Time::MAX;
+        };
         let until = self.now;
+        let waits = self.links[usize::from(deferred.line)].line.is_empty();
         let mut out = Leaving {
             meter: &mut egress.meter,
             fabric: self,
             link,
+            deferred,
             now: at,
         };
         let due = egress.pacing.serve(at, until, &mut out);
-        if let Some(deferred) = &mut egress.deferred {
-            deferred.due = due;
-            let deferred = *deferred;
+        deferred.due = due;
+        egress.deferred = Some(deferred);
+        self.links[usize::from(link)].egress = Some(egress);
+        if waits {
             self.await_deferred(deferred);
         }
-        self.links[usize::from(link)].egress = Some(egress);
         due
     }
 
-    /// A line that is empty wakes when the first packet may be there.
-    #[inline]
-    fn await_deferred(&mut self, Deferred { due, line, delay }: Deferred) {
-        let line = &self.links[usize::from(line)];
-        if line.line.is_empty()
-            && let Some(slot) = line.slot
-        {
-            match due {
-                Time::MAX => self.calendar.clear(slot),
-                due => self.calendar.set(slot, due + delay),
-            }
+    /// A line that was empty wakes when its first packet comes out, or when the next may.
+    #[inline(never)]
+    fn await_deferred(&mut self, deferred: Deferred) {
+        let l = &self.links[usize::from(deferred.line)];
+        let Some(slot) = l.slot else { return };
+        match (l.line.front(), deferred.due) {
+            (Some(&(at, _)), _) => self.calendar.set(slot, at),
+            (None, Time::MAX) => self.calendar.clear(slot),
+            (None, due) => self.calendar.set(slot, due + deferred.delay),
         }
     }
 

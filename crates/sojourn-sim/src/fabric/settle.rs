@@ -180,11 +180,13 @@ impl Fabric {
                     continue;
                 }
             }
+            let is_straight = !feeds && lines.iter().all(|&other| other == line);
             if let Some(egress) = &mut self.links[i].egress {
                 egress.deferred = Some(Deferred {
                     due: Time::MAX,
                     line,
                     delay,
+                    is_straight,
                 });
                 self.links[usize::from(line)].behind = i as u16;
             }
