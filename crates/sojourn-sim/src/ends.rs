@@ -13,14 +13,21 @@ pub(crate) fn arrive(end: &mut Endpoint, segment: &Segment, now: Time) {
     end.on_segment(segment, now);
 }
 
-/// [`Endpoint::poll_transmit`], called only for an end that may have something to send: most calls are for one that
-/// has not.
+/// [`Endpoint::poll_into`], called only for an end that may have something to send: most calls are for one that has
+/// not.
 #[inline]
-pub(crate) fn poll(end: &mut Endpoint, now: Time) -> Option<Segment> {
-    if end.is_quiet() { None } else { transmit(end, now) }
+pub(crate) fn poll(end: &mut Endpoint, segment: &mut Segment, now: Time) -> bool {
+    !end.is_quiet() && transmit(end, segment, now)
+}
+
+/// [`poll`] for those who keep the segment elsewhere.
+#[inline]
+pub(crate) fn next(end: &mut Endpoint, now: Time) -> Option<Segment> {
+    let mut segment = Segment::default();
+    poll(end, &mut segment, now).then_some(segment)
 }
 
 #[inline(never)]
-fn transmit(end: &mut Endpoint, now: Time) -> Option<Segment> {
-    end.poll_transmit(now)
+fn transmit(end: &mut Endpoint, segment: &mut Segment, now: Time) -> bool {
+    end.poll_into(segment, now)
 }

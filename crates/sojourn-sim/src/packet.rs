@@ -211,20 +211,59 @@ pub(crate) struct Segments {
 impl Segments {
     #[inline]
     pub(crate) fn keep(&mut self, segment: &Segment) -> u32 {
-        if let Some(i) = self.free.pop() {
-            self.all[i as usize] = *segment;
-            return i;
-        }
-        self.all.push(*segment);
-        self.all.len() as u32 - 1
+        let (body, place) = self.vacancy();
+        *place = *segment;
+        self.occupy();
+        body
     }
 
-    /// The packet has arrived: its segment, marked if a queue has marked the packet.
+    /// A place for a segment, with its number. It stays free until [`Segments::occupy`].
+    #[inline]
+    pub(crate) fn vacancy(&mut self) -> (u32, &mut Segment) {
+        let body = match self.free.last() {
+            Some(&body) => body,
+            None => self.grow(),
+        };
+        (body, &mut self.all[body as usize])
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn grow(&mut self) -> u32 {
+        let body = self.all.len() as u32;
+        self.all.push(Segment::default());
+        self.free.push(body);
+        body
+    }
+
+    /// There is a segment in the place of [`Segments::vacancy`].
+    #[inline]
+    pub(crate) fn occupy(&mut self) {
+        self.free.pop();
+    }
+
+    /// The packet has arrived: its segment, marked if a queue has marked the packet. It is there until
+    /// [`Segments::free`].
+    #[inline]
+    pub(crate) fn arrived(&mut self, packet: &Packet) -> &Segment {
+        let segment = &mut self.all[packet.body as usize];
+        if packet.ecn() == Ecn::Ce {
+            segment.flags |= Flags::CE;
+        }
+        segment
+    }
+
+    /// The segment of a packet that has arrived is read.
+    #[inline]
+    pub(crate) fn free(&mut self, packet: &Packet) {
+        self.free.push(packet.body);
+    }
+
+    /// The segment of a packet that has arrived, as [`Segments::arrived`].
     #[inline]
     pub(crate) fn take(&mut self, packet: &Packet) -> Segment {
-        let segment = self.peek(packet);
         self.free.push(packet.body);
-        segment
+        *self.arrived(packet)
     }
 
     /// The segment of a packet under way, marked as far as it has come.

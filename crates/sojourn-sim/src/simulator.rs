@@ -259,10 +259,12 @@ impl Simulator {
 
     #[inline]
     fn endpoint_arrived(&mut self, host: u32, packet: &Packet) {
-        let segment = self.fabric.segments.take(packet);
-        if !self.frozen {
+        if self.frozen {
+            self.fabric.segments.discard(packet);
+        } else {
             let endpoint = &mut self.hosts[host as usize].endpoint;
-            ends::arrive(endpoint, &segment, self.fabric.now);
+            ends::arrive(endpoint, self.fabric.segments.arrived(packet), self.fabric.now);
+            self.fabric.segments.free(packet);
             if endpoint.receiver().is_finished() {
                 // An application that has read everything closes too.
                 endpoint.close();

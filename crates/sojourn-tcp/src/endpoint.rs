@@ -282,16 +282,20 @@ impl Endpoint {
         if !segment.flags.has(Flags::ACK) {
             return;
         }
-        if self.sender.disbelieves(segment.ack) {
-            self.challenge(now);
-            return;
+        if self.accecn.is_none() && self.sender.knows_all_of(segment) {
+            self.receiver.on_timestamp(segment);
+        } else {
+            if self.sender.disbelieves(segment.ack) {
+                self.challenge(now);
+                return;
+            }
+            let newer = self.receiver.on_timestamp(segment);
+            // What ends the handshake was counted there.
+            if self.accecn.is_some() && !opens {
+                self.count_marks(segment, newer);
+            }
+            self.sender.on_ack(segment, self.accecn.as_deref_mut(), now);
         }
-        let newer = self.receiver.on_timestamp(segment);
-        // What ends the handshake was counted there.
-        if self.accecn.is_some() && !opens {
-            self.count_marks(segment, newer);
-        }
-        self.sender.on_ack(segment, self.accecn.as_deref_mut(), now);
         if self.closed_second && self.sender.fin_acked() {
             self.state = State::Done;
             return;
@@ -431,18 +435,29 @@ impl Endpoint {
     }
 
     /// The next segment to send now; `None` when there is no more until something arrives or a timer goes off.
+    #[inline]
+    pub fn poll_transmit(&mut self, now: Time) -> Option<Segment> {
+        let mut segment = Segment::default();
+        self.poll_into(&mut segment, now).then_some(segment)
+    }
+
+    /// [`Endpoint::poll_transmit`] into a place that the caller has. Answers whether there is a segment in it.
     #[expect(
         clippy::inline_always,
         reason = "called for every packet, and from more than one place: a call costs 2 %"
     )]
     #[inline(always)]
-    pub fn poll_transmit(&mut self, now: Time) -> Option<Segment> {
+    pub fn poll_into(&mut self, segment: &mut Segment, now: Time) -> bool {
         if self.state != State::Established {
-            return self.poll_handshake(now);
+            return self.poll_handshake(now).is_some_and(|handshake| {
+                *segment = handshake;
+                true
+            });
         }
         if let Some(mut overdue) = self.receiver.take_overdue(self.sender.nxt(), now_ms(now)) {
             self.tell_marks(&mut overdue, now);
-            return Some(overdue);
+            *segment = overdue;
+            return true;
         }
         if self.accecn.is_some() {
             self.leave_room(now);
@@ -459,29 +474,26 @@ impl Endpoint {
             if out.len > 0 {
                 self.receiver.on_data_sent(now);
             }
-            let mut segment = Segment {
+            *segment = Segment {
                 seq: out.seq,
                 len: out.len,
                 flags: out.flags,
                 ts_val: now_ms(now),
                 ..Segment::default()
             };
-            self.receiver.write_ack(&mut segment);
-            self.tell_marks(&mut segment, now);
-            return Some(segment);
-        }
-        if self.receiver.wants_ack() {
+        } else if self.receiver.wants_ack() {
             self.forced = None;
-            let mut segment = Segment {
+            *segment = Segment {
                 seq: self.sender.nxt(),
                 ts_val: now_ms(now),
                 ..Segment::default()
             };
-            self.receiver.write_ack(&mut segment);
-            self.tell_marks(&mut segment, now);
-            return Some(segment);
+        } else {
+            return false;
         }
-        None
+        self.receiver.write_ack(segment);
+        self.tell_marks(segment, now);
+        true
     }
 
     #[cold]

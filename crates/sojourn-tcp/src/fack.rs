@@ -35,6 +35,7 @@ pub(crate) struct Fack {
 
 impl LossRecovery for Fack {
     const TICKS: bool = false;
+    const PROBE_REPLACES: bool = false;
     const SHORTEST_WAIT: Duration = Duration::from_millis(1);
     const AVOIDANCE_PACING: u64 = 200;
     const PRR_ALWAYS_ADDS: bool = true;

@@ -54,6 +54,8 @@ pub(crate) trait LossRecovery: Clone + fmt::Debug + Default {
     /// Duplicates that a D-SACK reports are delivered segments, and only the probe's own D-SACK ends a probe without a
     /// reduction. Source: Linux 6.1 `tcp_dsack_seen`, `tcp_process_tlp_ack`.
     const COUNTS_DUPLICATES: bool;
+    /// When the probe timer goes off does not depend on the time-out that it replaces.
+    const PROBE_REPLACES: bool;
     /// A window at its threshold is in congestion avoidance.
     const AVOIDS_AT_THRESHOLD: bool;
 

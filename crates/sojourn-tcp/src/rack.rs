@@ -101,6 +101,7 @@ impl Default for Rack {
 
 impl LossRecovery for Rack {
     const TICKS: bool = true;
+    const PROBE_REPLACES: bool = true;
     const SHORTEST_WAIT: Duration = Duration::from_micros(1);
     const AVOIDANCE_PACING: u64 = 120;
     const PRR_ALWAYS_ADDS: bool = false;

@@ -1,6 +1,6 @@
 //! Round-trip time: the smoothed estimate with its time-out, and the windowed minimum.
 
-use sojourn_units::{Duration, Time};
+use sojourn_units::{Duration, Time, ticks};
 
 /// Largest time-out, if nothing smaller is set. Source: Linux `TCP_RTO_MAX`.
 pub(crate) const RTO_MAX: Duration = Duration::from_secs(120);
@@ -32,6 +32,8 @@ pub(crate) struct RttEstimator {
     min_rto: i64,
     max_rto: Duration,
     rto: Duration,
+    /// The same, rounded up to ticks.
+    rto_in_ticks: Duration,
 }
 
 impl RttEstimator {
@@ -45,7 +47,13 @@ impl RttEstimator {
             min_rto: nanos(min_rto),
             max_rto,
             rto: RTO_INITIAL,
+            rto_in_ticks: RTO_INITIAL,
         }
+    }
+
+    fn set_rto(&mut self, rto: Duration) {
+        self.rto = rto.min(self.max_rto);
+        self.rto_in_ticks = ticks::up(self.rto).as_duration();
     }
 
     /// Takes a sample. `una` and `nxt` are the sender's first unacknowledged and next byte: they delimit rounds.
@@ -79,7 +87,7 @@ impl RttEstimator {
             self.round_end = nxt;
         }
         let srtt = self.srtt.unwrap_or(m);
-        self.rto = Duration::from_nanos((srtt + self.variance) as u64).min(self.max_rto);
+        self.set_rto(Duration::from_nanos((srtt + self.variance) as u64));
     }
 
     /// An earlier connection saw `rtt`: if that is more than the handshake took, the time-out follows it until the
@@ -89,14 +97,14 @@ impl RttEstimator {
     pub(crate) fn expect(&mut self, rtt: Duration) {
         let rtt = nanos(rtt);
         if self.srtt.is_none_or(|srtt| rtt > srtt) {
-            self.rto = Duration::from_nanos((rtt + (2 * rtt).max(self.min_rto)) as u64).min(self.max_rto);
+            self.set_rto(Duration::from_nanos((rtt + (2 * rtt).max(self.min_rto)) as u64));
         }
     }
 
     /// From now on no time-out is longer than `most`.
     pub(crate) fn set_max_rto(&mut self, most: Duration) {
         self.max_rto = most;
-        self.rto = self.rto.min(most);
+        self.set_rto(self.rto);
     }
 
     /// The largest time-out.
@@ -107,6 +115,11 @@ impl RttEstimator {
     /// The time-out, without backoff.
     pub(crate) fn rto(&self) -> Duration {
         self.rto
+    }
+
+    /// The same, rounded up to ticks. Source: Linux `tcp_set_rto`.
+    pub(crate) fn rto_in_ticks(&self) -> Duration {
+        self.rto_in_ticks
     }
 
     pub(crate) fn srtt(&self) -> Option<Duration> {

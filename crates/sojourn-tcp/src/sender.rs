@@ -175,6 +175,11 @@ impl Sender {
     pub(crate) fn disbelieves(&self, ack: u64) -> bool {
         each!(self, m => m.disbelieves(ack))
     }
+    /// Whether nothing is out or to be sent, and an acknowledgement, which has no SACK blocks, tells nothing new.
+    #[inline]
+    pub(crate) fn knows_all_of(&self, segment: &Segment) -> bool {
+        each!(self, m => m.knows_all_of(segment))
+    }
     /// Whether the application has closed.
     pub(crate) fn is_closing(&self) -> bool {
         each!(self, m => m.fin.is_some())

@@ -45,12 +45,18 @@ impl Simulator {
         if device != END {
             self.hear_from_device(device);
         }
-        while let Some(segment) = ends::poll(&mut self.hosts[host as usize].endpoint, self.fabric.now) {
-            let packet = Packet::of_segment(&segment, self.fabric.segments.keep(&segment), hash, route);
+        loop {
+            let endpoint = &mut self.hosts[host as usize].endpoint;
+            let (body, segment) = self.fabric.segments.vacancy();
+            if !ends::poll(endpoint, segment, self.fabric.now) {
+                break;
+            }
+            let packet = Packet::of_segment(segment, body, hash, route);
             if queues && packet.is_data() {
                 let seq = radio.then_some(segment.seq);
-                self.hosts[host as usize].endpoint.on_device_took(seq);
+                endpoint.on_device_took(seq);
             }
+            self.fabric.segments.occupy();
             self.fabric.send(packet);
         }
         if device != END {
@@ -92,11 +98,13 @@ impl Simulator {
     fn depart(&mut self, host: u32) -> bool {
         let h = &mut self.hosts[host as usize];
         let (route, hash) = (h.route, h.hash);
-        let Some(segment) = ends::poll(&mut h.endpoint, self.fabric.now) else {
+        let (body, segment) = self.fabric.segments.vacancy();
+        if !ends::poll(&mut h.endpoint, segment, self.fabric.now) {
             return false;
-        };
+        }
+        let packet = Packet::of_segment(segment, body, hash, route);
+        self.fabric.segments.occupy();
         let rests = h.endpoint.rests(self.fabric.now);
-        let packet = Packet::of_segment(&segment, self.fabric.segments.keep(&segment), hash, route);
         self.fabric.send(packet);
         if rests {
             self.set_paced(host);

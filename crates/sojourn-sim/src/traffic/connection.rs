@@ -133,7 +133,7 @@ impl Connection {
     #[inline(never)]
     pub(crate) fn poll(&mut self, now: Time) -> Option<(bool, Segment)> {
         for (to_server, end) in [(true, &mut self.client), (false, &mut self.server)] {
-            if let Some(segment) = ends::poll(end, now) {
+            if let Some(segment) = ends::next(end, now) {
                 return Some((to_server, segment));
             }
         }

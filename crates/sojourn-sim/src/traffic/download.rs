@@ -238,7 +238,7 @@ impl Downloader {
         } else {
             &mut connection.sender
         };
-        let segment = ends::poll(end, now)?;
+        let segment = ends::next(end, now)?;
         Some(Outgoing {
             number,
             to_receiver: !of_receiver,
@@ -321,7 +321,7 @@ impl Downloader {
             return;
         };
         for (to_receiver, end) in [(true, &mut connection.sender), (false, &mut connection.receiver)] {
-            while let Some(segment) = ends::poll(end, now) {
+            while let Some(segment) = ends::next(end, now) {
                 self.outbox.push_back(Outgoing {
                     number,
                     to_receiver,

@@ -120,6 +120,20 @@ impl<R: LossRecovery> Machine<R> {
         R::on_acked(self, now);
     }
 
+    /// Whether nothing is out or to be sent, and [`Machine::on_ack`] would change nothing: what an end that only receives
+    /// asks for each segment.
+    #[inline]
+    pub(crate) fn knows_all_of(&self, segment: &Segment) -> bool {
+        segment.ack == self.una
+            && self.una == self.written
+            && self.una == self.nxt
+            && segment.ack + segment.window_bytes() <= self.window_end
+            && segment.sack_count == 0
+            && self.timers.armed.is_none()
+            && self.probe.is_none()
+            && self.options.is_none()
+    }
+
     /// Whether an acknowledgement is of data never sent, or older than any window admits (RFC 9293 section 3.10.7.4,
     /// RFC 5961 section 5.2). Source: Linux `tcp_ack`, `tp->max_window`.
     #[inline]

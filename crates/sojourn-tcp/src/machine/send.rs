@@ -151,10 +151,17 @@ impl<R: LossRecovery> Machine<R> {
         self.board.push(seq, len, now);
         self.note_sent(seq, len, false, now);
         self.note_small(len);
-        if was_idle || self.timers.is(TimerKind::LossProbe) {
-            self.arm_rto(now);
+        let timed = was_idle || self.timers.is(TimerKind::LossProbe);
+        if R::PROBE_REPLACES {
+            if !R::arm_probe(self, now, false) && timed {
+                self.arm_rto(now);
+            }
+        } else {
+            if timed {
+                self.arm_rto(now);
+            }
+            R::arm_probe(self, now, false);
         }
-        R::arm_probe(self, now, false);
         let mut flags = if self.ecn { Flags::ECT0 } else { Flags::NONE };
         // A FIN alone carries no data, and so no CWR.
         if self.episode.send_cwr && self.fin != Some(seq) {

@@ -5,10 +5,17 @@ use sojourn_units::ticks;
 use sojourn_units::{Duration, Time};
 
 impl<R: LossRecovery> Machine<R> {
-    /// Source: Linux `tcp_set_rto`, which keeps it in ticks.
+    /// The time-out, doubled for each that has passed.
+    #[inline]
     pub(crate) fn backed_off_rto(&self) -> Duration {
-        let rto = self.rtt.rto();
-        let rto = if R::TICKS { ticks::up(rto).as_duration() } else { rto };
+        let rto = if R::TICKS {
+            self.rtt.rto_in_ticks()
+        } else {
+            self.rtt.rto()
+        };
+        if self.timers.backoff == 0 {
+            return rto.min(self.rtt.max_rto());
+        }
         rto.saturating_mul(1 << self.timers.backoff.min(16))
             .min(self.rtt.max_rto())
     }
