@@ -153,12 +153,20 @@ struct Tokens {
     /// Whether the child's next packet is already counted in `overlimits`.
     waiting: bool,
     overlimits: u64,
+    /// When the tokens suffice for a packet of this size, and none is left then.
+    exact: (Time, Bytes),
 }
+
+/// No packet is so small.
+const NEVER: (Time, Bytes) = (Time::MAX, Bytes::new(0));
 
 impl Tokens {
     /// Tokens left at `now` in both buckets if a packet of `size` were sent, or how long they will not suffice for it.
     #[inline]
     fn after(&self, size: Bytes, now: Time) -> Result<(u64, u64), Duration> {
+        if self.exact == (now, size) {
+            return Ok((0, 0));
+        }
         let elapsed = now.since(self.checkpoint).as_nanos();
         if self.ns_per_byte == 0 {
             return self.after_framing(size, elapsed);
@@ -181,6 +189,7 @@ impl Tokens {
 
     /// The rate, the framing or the peak has changed.
     fn settle(&mut self) {
+        self.exact = NEVER;
         self.ns_per_byte = match self.send_time {
             SendTime::NsPerByte(ns) if self.framing == Framing::default() && self.peak.is_none() => ns,
             SendTime::NsPerByte(_) | SendTime::Divide(_) => 0,
@@ -191,6 +200,7 @@ impl Tokens {
     fn spend(&mut self, (own, peak): (u64, u64), now: Time) {
         self.checkpoint = now;
         self.left = own;
+        self.exact = NEVER;
         if let Some(bucket) = &mut self.peak {
             bucket.tokens = peak;
         }
@@ -214,10 +224,16 @@ impl Tokens {
     ) -> Time {
         while at <= until {
             out.set_now(at);
-            let departure = match child.peek(at, out).map(|size| self.after(size, at)) {
+            let size = child.peek(at, out);
+            let departure = match size.map(|size| self.after(size, at)) {
                 Some(Err(lacking)) => {
                     self.wait();
                     at += lacking;
+                    if let Some(size) = size
+                        && self.ns_per_byte > 0
+                    {
+                        self.exact = (at, size);
+                    }
                     continue;
                 }
                 Some(Ok(tokens)) => child.dequeue(at, out).inspect(|_| self.spend(tokens, at)),
@@ -290,6 +306,7 @@ impl<P: Packet, Q: Qdisc<P>> Tbf<P, Q> {
                 checkpoint: Time::ZERO,
                 waiting: false,
                 overlimits: 0,
+                exact: NEVER,
             },
             max_size: burst,
             oversize: 0,

@@ -283,8 +283,11 @@ impl Groups {
 
     #[inline]
     fn first(&self) -> u128 {
+        let [a, b, c, d, ..] = self.top;
+        if self.slots <= 2 {
+            return a.min(b);
+        }
         if self.slots <= 4 {
-            let [a, b, c, d, ..] = self.top;
             return a.min(b).min(c.min(d));
         }
         earliest(&self.top)

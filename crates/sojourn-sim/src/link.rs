@@ -304,10 +304,15 @@ impl Pacing {
     #[inline]
     pub(crate) fn tell_ack(&mut self, packet: &Packet, segments: &Segments) {
         if let Self::WithIdentity(model) = self {
-            let qdisc = model.child_mut();
-            if qdisc.reads_acks && packet.is_tcp() {
-                qdisc.next_ack = Some(ack_facts(&segments.peek(packet)));
-            }
+            Self::tell_ack_to(model, packet, segments);
+        }
+    }
+
+    #[inline(never)]
+    fn tell_ack_to(model: &mut Model<WithIdentity>, packet: &Packet, segments: &Segments) {
+        let qdisc = model.child_mut();
+        if qdisc.reads_acks && packet.is_tcp() {
+            qdisc.next_ack = Some(ack_facts(&segments.peek(packet)));
         }
     }
 
@@ -394,6 +399,8 @@ pub(crate) struct Deferred {
     pub(crate) delay: Duration,
     /// All its packets enter that line next.
     pub(crate) is_straight: bool,
+    /// See [`Qdisc::overtakes`].
+    pub(crate) overtakes: bool,
 }
 
 /// A data segment that its host's own device is done with.

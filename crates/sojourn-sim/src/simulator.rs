@@ -247,9 +247,18 @@ impl Simulator {
         }
     }
 
-    #[inline(never)]
+    #[inline]
     fn deliver(&mut self, packet: &Packet) {
         match self.owners[usize::from(packet.route)] {
+            Owner::Endpoint(host) => self.endpoint_arrived(host, packet),
+            owner => self.deliver_to(owner, packet),
+        }
+    }
+
+    /// [`Simulator::deliver`] to anybody: apart, because most packets are for endpoints.
+    #[inline(never)]
+    fn deliver_to(&mut self, owner: Owner, packet: &Packet) {
+        match owner {
             Owner::Endpoint(host) => self.endpoint_arrived(host, packet),
             Owner::Thin(host) => self.thin_arrived(host, packet),
             Owner::Source(source, forth) => self.source_arrived(source, forth, packet),
@@ -257,7 +266,7 @@ impl Simulator {
         }
     }
 
-    #[inline]
+    #[inline(never)]
     fn endpoint_arrived(&mut self, host: u32, packet: &Packet) {
         if self.frozen {
             self.fabric.segments.discard(packet);

@@ -31,6 +31,8 @@ pub(crate) struct Rack {
     reo_wnd_persist: u32,
     /// No further growth of the window before this is acknowledged (RACK.dsack_round).
     dsack_round: Option<u64>,
+    /// When the probe timer was set for a segment that was not alone, unless an acknowledgement came since.
+    probe_set: Time,
 }
 
 impl Rack {
@@ -95,6 +97,7 @@ impl Default for Rack {
             reo_wnd_mult: 1,
             reo_wnd_persist: 0,
             dsack_round: None,
+            probe_set: Time::MAX,
         }
     }
 }
@@ -110,6 +113,11 @@ impl LossRecovery for Rack {
     const REPAIR_CLOCK: bool = true;
     const COUNTS_DUPLICATES: bool = true;
     const AVOIDS_AT_THRESHOLD: bool = true;
+
+    #[inline]
+    fn on_ack(m: &mut Machine<Self>, _: Time) {
+        m.recovery.probe_set = Time::MAX;
+    }
 
     /// RFC 8985 section 6.2, steps 1 and 2.
     fn on_delivered(&mut self, s: &Sent, now: Time, min_rtt: Option<Duration>) {
@@ -183,11 +191,17 @@ impl LossRecovery for Rack {
         if m.board.is_empty() || !matches!(m.episode.state, CaState::Open | CaState::Cwr) {
             return false;
         }
+        let lone = m.board.packets_out() == 1;
+        if !fresh && m.recovery.probe_set == now && !lone && m.timers.is(TimerKind::LossProbe) && !m.is_paced() {
+            // It was set for the segment before, which left at the same time.
+            return true;
+        }
+        m.recovery.probe_set = if fresh || lone { Time::MAX } else { now };
         let wait = match m.rtt.srtt() {
             // A lone segment may meet a delayed acknowledgement.
             Some(srtt) => {
                 srtt * 2
-                    + if m.board.packets_out() == 1 {
+                    + if lone {
                         Duration::from_millis(200)
                     } else {
                         TIMER_MIN

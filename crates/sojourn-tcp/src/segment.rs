@@ -137,8 +137,17 @@ pub struct Segment {
 
 impl Segment {
     /// Bytes on the wire, Ethernet header included, as `tc` counts them: 1514 for a full segment, 66 for a bare ACK.
+    #[inline]
     #[must_use]
     pub fn wire_size(&self) -> u16 {
+        if self.sack_count == 0 && !self.flags.has(Flags::SYN) && self.accecn.is_empty() {
+            return HEADERS + self.len;
+        }
+        self.wire_size_with_options()
+    }
+
+    #[inline(never)]
+    fn wire_size_with_options(&self) -> u16 {
         // SYN: MSS, SACK-permitted, timestamps, window scale fill 20 bytes of options instead of 12.
         let syn = if self.flags.has(Flags::SYN) { 8 } else { 0 };
         let accecn = self.accecn.occupied(self.sack_count > 0);

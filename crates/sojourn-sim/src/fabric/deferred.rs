@@ -79,7 +79,7 @@ impl Fabric {
         };
         egress.pacing.enqueue(packet, now, &mut sink);
         egress.meter.offered();
-        if due == Time::MAX || egress.pacing.overtakes() {
+        if due == Time::MAX || egress.deferred.is_some_and(|deferred| deferred.overtakes) {
             self.serve_deferred(link, now);
         }
     }

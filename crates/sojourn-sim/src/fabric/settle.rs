@@ -187,6 +187,7 @@ impl Fabric {
                     line,
                     delay,
                     is_straight,
+                    overtakes: egress.pacing.overtakes(),
                 });
                 self.links[usize::from(line)].behind = i as u16;
             }
