@@ -70,19 +70,39 @@ struct Host {
 }
 
 /// The hash of an address, and how many bulk flows it has.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug)]
 struct Place {
     tag: u32,
     bulk_flows: u16,
+    /// What each of them has of a quantum, of 65,535.
+    share: u16,
+}
+
+/// A whole quantum.
+const WHOLE: u16 = 65_535;
+
+impl Default for Place {
+    fn default() -> Self {
+        Self {
+            tag: 0,
+            bulk_flows: 0,
+            share: WHOLE,
+        }
+    }
 }
 
 impl Place {
     fn add(&mut self) {
-        self.bulk_flows = (self.bulk_flows + 1).min(QUEUES as u16);
+        self.set((self.bulk_flows + 1).min(QUEUES as u16));
     }
 
     fn remove(&mut self) {
-        self.bulk_flows = self.bulk_flows.saturating_sub(1);
+        self.set(self.bulk_flows.saturating_sub(1));
+    }
+
+    fn set(&mut self, bulk_flows: u16) {
+        self.bulk_flows = bulk_flows;
+        self.share = WHOLE / bulk_flows.max(1);
     }
 }
 
@@ -111,6 +131,19 @@ impl FlowList {
             tail => flows[tail as usize].next = index as u32,
         }
         self.tail = index as u32;
+    }
+
+    /// Queues before queue `index` go behind the others, in their order.
+    #[inline]
+    fn rotate(&mut self, flows: &mut [Flow], index: u32) {
+        let before = std::mem::replace(&mut flows[index as usize].prev, NIL);
+        if before == NIL {
+            return;
+        }
+        flows[before as usize].next = NIL;
+        flows[self.tail as usize].next = self.head;
+        flows[self.head as usize].prev = self.tail;
+        (self.head, self.tail) = (index, before);
     }
 
     #[inline]
@@ -261,21 +294,43 @@ impl Flows {
     /// The random number rounds up or down, so that the mean is exact.
     #[inline]
     pub(super) fn quantum(&self, tin: usize, whole: u32, index: usize, stream: &mut Stream) -> i64 {
-        let flow = &self.all[index];
-        let mut load = 1;
+        // The kernel draws 16 bits for it.
+        i64::from((whole * self.share(tin, index) + (stream.u32() >> 16)) >> 16)
+    }
+
+    /// What a queue has of a quantum.
+    #[inline]
+    fn share(&self, tin: usize, index: usize) -> u32 {
+        let (flow, mut share) = (&self.all[index], WHOLE);
         if self.mode.shares_by_source() {
-            load = load.max(self.hosts[tin * QUEUES + usize::from(flow.source)].source.bulk_flows);
+            share = share.min(self.hosts[tin * QUEUES + usize::from(flow.source)].source.share);
         }
         if self.mode.shares_by_destination() {
-            load = load.max(
+            share = share.min(
                 self.hosts[tin * QUEUES + usize::from(flow.destination)]
                     .destination
-                    .bulk_flows,
+                    .share,
             );
         }
-        let share = whole * (65_535 / u32::from(load));
-        // The kernel draws 16 bits for it.
-        i64::from((share + (stream.u32() >> 16)) >> 16)
+        u32::from(share)
+    }
+
+    /// Gives the queues of `list` their quanta, turn by turn, until it is the turn of one that may send, or of one whose
+    /// flow counts as sparse. With many bulk flows at a host a packet takes as many turns.
+    #[inline(never)]
+    pub(super) fn go_round(&mut self, tin: usize, whole: u32, list: &mut FlowList, stream: &mut Stream) {
+        let mut index = list.head;
+        loop {
+            let flow = &self.all[index as usize];
+            if flow.deficit > 0 || flow.set == Set::Sparse {
+                break;
+            }
+            let quantum = self.quantum(tin, whole, index as usize, stream);
+            let flow = &mut self.all[index as usize];
+            flow.deficit += quantum;
+            index = if flow.next == NIL { list.head } else { flow.next };
+        }
+        list.rotate(&mut self.all, index);
     }
 }
 

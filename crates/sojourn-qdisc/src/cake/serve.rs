@@ -106,6 +106,10 @@ impl<P: Packet> Cake<P> {
             *first = false;
             let flow = &mut flows.all[index];
             if flow.deficit <= 0 {
+                if round == Round::Old && flow.set != Set::Sparse {
+                    flows.go_round(number, tin.flow_quantum, &mut tin.rounds[Round::Old as usize], stream);
+                    continue;
+                }
                 if flow.set == Set::Sparse {
                     if flow.packets.is_empty() {
                         flow.set = Set::SparseWait;

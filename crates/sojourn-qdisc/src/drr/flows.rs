@@ -40,24 +40,15 @@ struct Round {
 impl Round {
     const EMPTY: Self = Self { head: NIL, tail: NIL };
 
+    /// Appends a queue, which has no next one.
     #[inline]
-    fn push_back<Q: Served>(&mut self, queues: &mut [Q], index: u32) {
-        queues[index as usize].turn_mut().next = NIL;
+    fn link<Q: Served>(&mut self, queues: &mut [Q], index: u32) {
         if self.tail == NIL {
             self.head = index;
         } else {
             queues[self.tail as usize].turn_mut().next = index;
         }
         self.tail = index;
-    }
-
-    /// Takes out the first.
-    #[inline]
-    fn pop_front<Q: Served>(&mut self, queues: &[Q]) {
-        self.head = queues[self.head as usize].turn().next;
-        if self.head == NIL {
-            self.tail = NIL;
-        }
     }
 
     fn iter<Q: Served>(self, queues: &[Q]) -> impl Iterator<Item = u32> + use<'_, Q> {
@@ -97,8 +88,9 @@ impl Rounds {
         if !turn.listed {
             turn.listed = true;
             turn.deficit = i64::from(self.quantum);
+            turn.next = NIL;
             self.begun += 1;
-            self.new.push_back(queues, index);
+            self.new.link(queues, index);
         }
     }
 
@@ -115,27 +107,33 @@ impl Rounds {
             let from_new = self.new.head != NIL;
             let index = if from_new { self.new.head } else { self.old.head };
             let queue = queues.get_mut(index as usize)?;
-            if queue.turn().deficit <= 0 {
+            let spent = queue.turn().deficit <= 0;
+            if spent {
                 turns += 1;
                 if turns.is_multiple_of(MANY_TURNS) && !from_new && self.skip_rounds(queues) {
                     continue;
                 }
-                queues[index as usize].turn_mut().deficit += i64::from(self.quantum);
-                self.leave(queues, from_new);
-                self.old.push_back(queues, index);
-                continue;
-            }
-            if let Some((taken, size)) = take(queue) {
+            } else if let Some((taken, size)) = take(queue) {
                 let turn = queue.turn_mut();
                 turn.deficit = turn.deficit.saturating_sub_unsigned(size.get());
                 return Some(taken);
             }
-            self.leave(queues, from_new);
-            if from_new && self.old.head != NIL {
-                // One pass through the old queues, so that a queue that empties at once cannot starve them.
-                self.old.push_back(queues, index);
-            } else {
-                queues[index as usize].turn_mut().listed = false;
+            let turn = queues[index as usize].turn_mut();
+            let next = std::mem::replace(&mut turn.next, NIL);
+            if spent {
+                turn.deficit += i64::from(self.quantum);
+            } else if !from_new || self.old.head == NIL {
+                turn.listed = false;
+            }
+            let listed = turn.listed;
+            let round = if from_new { &mut self.new } else { &mut self.old };
+            round.head = next;
+            if next == NIL {
+                round.tail = NIL;
+            }
+            // An empty queue passes once through the old ones, so that one that empties at once cannot starve them.
+            if listed {
+                self.old.link(queues, index);
             }
         }
     }
@@ -152,12 +150,6 @@ impl Rounds {
             ("new_flows_len", self.new.iter(queues).count() as f64),
             ("old_flows_len", self.old.iter(queues).count() as f64),
         ]
-    }
-
-    #[inline]
-    fn leave<Q: Served>(&mut self, queues: &[Q], from_new: bool) {
-        let round = if from_new { &mut self.new } else { &mut self.old };
-        round.pop_front(queues);
     }
 
     /// All rounds of the old queues that end without anybody served, at once; whether there are any.
