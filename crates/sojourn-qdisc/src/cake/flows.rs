@@ -291,47 +291,68 @@ impl Flows {
 
     /// The bytes that a queue may send in its round: the quantum of its tin, divided by the bulk flows of its busier host.
     ///
-    /// The random number rounds up or down, so that the mean is exact.
+    /// A random number rounds up or down, so that the mean is exact; the kernel draws 16 bits for it.
     #[inline]
     pub(super) fn quantum(&self, tin: usize, whole: u32, index: usize, stream: &mut Stream) -> i64 {
-        // The kernel draws 16 bits for it.
-        i64::from((whole * self.share(tin, index) + (stream.u32() >> 16)) >> 16)
-    }
-
-    /// What a queue has of a quantum.
-    #[inline]
-    fn share(&self, tin: usize, index: usize) -> u32 {
-        let (flow, mut share) = (&self.all[index], WHOLE);
-        if self.mode.shares_by_source() {
-            share = share.min(self.hosts[tin * QUEUES + usize::from(flow.source)].source.share);
-        }
-        if self.mode.shares_by_destination() {
-            share = share.min(
-                self.hosts[tin * QUEUES + usize::from(flow.destination)]
-                    .destination
-                    .share,
-            );
-        }
-        u32::from(share)
+        let hosts = Hosts::of(self.mode, &self.hosts, tin);
+        dithered(whole * hosts.share(&self.all[index]), stream)
     }
 
     /// Gives the queues of `list` their quanta, turn by turn, until it is the turn of one that may send, or of one whose
     /// flow counts as sparse. With many bulk flows at a host a packet takes as many turns.
     #[inline(never)]
     pub(super) fn go_round(&mut self, tin: usize, whole: u32, list: &mut FlowList, stream: &mut Stream) {
+        let hosts = Hosts::of(self.mode, &self.hosts, tin);
+        let (all, mut draws) = (&mut *self.all, stream.clone());
         let mut index = list.head;
         loop {
-            let flow = &self.all[index as usize];
+            let flow = &mut all[index as usize];
             if flow.deficit > 0 || flow.set == Set::Sparse {
                 break;
             }
-            let quantum = self.quantum(tin, whole, index as usize, stream);
-            let flow = &mut self.all[index as usize];
-            flow.deficit += quantum;
+            flow.deficit += dithered(whole * hosts.share(flow), &mut draws);
             index = if flow.next == NIL { list.head } else { flow.next };
         }
-        list.rotate(&mut self.all, index);
+        *stream = draws;
+        list.rotate(all, index);
     }
+}
+
+/// The hosts of a tin, in a mode that shares by some of them.
+struct Hosts<'a> {
+    places: &'a [Host],
+    by_source: bool,
+    by_destination: bool,
+}
+
+impl<'a> Hosts<'a> {
+    #[inline]
+    fn of(mode: CakeFlowMode, all: &'a [Host], tin: usize) -> Self {
+        Self {
+            places: all.get(tin * QUEUES..(tin + 1) * QUEUES).unwrap_or_default(),
+            by_source: mode.shares_by_source(),
+            by_destination: mode.shares_by_destination(),
+        }
+    }
+
+    /// What a queue has of a quantum.
+    #[inline]
+    fn share(&self, flow: &Flow) -> u32 {
+        let mut share = WHOLE;
+        if self.by_source {
+            share = share.min(self.places[usize::from(flow.source)].source.share);
+        }
+        if self.by_destination {
+            share = share.min(self.places[usize::from(flow.destination)].destination.share);
+        }
+        u32::from(share)
+    }
+}
+
+/// So many bytes of 2^16th, rounded up or down by 16 random bits.
+#[inline]
+fn dithered(bytes: u32, stream: &mut Stream) -> i64 {
+    i64::from((bytes + (stream.u32() >> 16)) >> 16)
 }
 
 /// The first queue of a hash's set, and the hash's own place in it.
