@@ -76,6 +76,8 @@ pub struct Cake<P> {
     tins: Vec<Tin>,
     /// The tin that is served.
     tin: usize,
+    /// Which tins have flows that may have a packet to send, by bit.
+    active: u8,
     flows: Flows,
     slab: Slab<P>,
     heap: Heap,
@@ -129,6 +131,7 @@ impl<P: Packet> Cake<P> {
             framing: Framing::new(&params),
             shaper: Shaper::new(tins[0].pace()),
             tin: 0,
+            active: 0,
             flows: Flows::new(params.flow_mode, tins.len()),
             tins,
             slab: Slab::new(),
@@ -171,6 +174,7 @@ impl<P: Packet> Cake<P> {
                 }
                 tin.rounds[Round::New as usize].push_back(&mut self.flows.all, index);
                 tin.sparse_flows += 1;
+                self.active |= 1 << number;
                 let quantum = self.flows.quantum(number, tin.flow_quantum, index, &mut self.stream);
                 let flow = &mut self.flows.all[index];
                 (flow.set, flow.deficit) = (Set::Sparse, quantum);

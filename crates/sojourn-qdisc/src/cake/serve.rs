@@ -12,24 +12,42 @@ impl<P: Packet> Cake<P> {
     /// The next packet, if the shaper lets one go, and whether it was marked.
     #[inline]
     pub(super) fn next(&mut self, now: Time, drops: &mut dyn DropSink<P>) -> Option<(Queued<P>, bool)> {
+        if self.ledger.backlog.packets == 0 {
+            return None;
+        }
+        if self.shaper.holds_until(clock(now)).is_some() {
+            self.wait();
+            return None;
+        }
+        self.next_now(now, drops)
+    }
+
+    #[inline]
+    fn wait(&mut self) {
+        self.ledger.stats.overlimits += u64::from(!self.waiting);
+        self.waiting = true;
+    }
+
+    /// The same, when there are packets and the shaper lets one go. With `ingress` what is dropped may use that up.
+    #[inline(never)]
+    fn next_now(&mut self, now: Time, drops: &mut dyn DropSink<P>) -> Option<(Queued<P>, bool)> {
         let at = clock(now);
         // The first queue that is looked at may be a decaying one, so that none of these is forgotten.
         let mut first = true;
-        while self.ledger.backlog.packets > 0 {
-            if self.shaper.holds_until(at).is_some() {
-                if !self.waiting {
-                    self.waiting = true;
-                    self.ledger.stats.overlimits += 1;
-                }
-                return None;
-            }
+        loop {
             self.choose_tin(at)?;
             if let Some(next) = self.serve(&mut first, now, drops) {
                 self.waiting = false;
                 return Some(next);
             }
+            if self.ledger.backlog.packets == 0 {
+                return None;
+            }
+            if self.shaper.holds_until(at).is_some() {
+                self.wait();
+                return None;
+            }
         }
-        None
     }
 
     /// Chooses the tin that is served. None if no tin has a flow.
@@ -66,6 +84,10 @@ impl<P: Packet> Cake<P> {
     /// With one: the last tin that is within its threshold, or else the one that will be first.
     #[inline]
     fn choose_by_threshold(&mut self, now: i64) -> Option<()> {
+        if self.active.is_power_of_two() {
+            self.tin = self.active.trailing_zeros() as usize;
+            return Some(());
+        }
         let mut best = i64::MAX;
         let mut found = None;
         for (i, tin) in self.tins.iter().enumerate() {
@@ -190,6 +212,9 @@ impl<P: Packet> Cake<P> {
                 flows.remove_bulk(number, index);
             }
             Set::Decaying | Set::None => tin.decaying_flows -= 1,
+        }
+        if !tin.is_active() {
+            self.active &= !(1 << number);
         }
         tin.rounds[round as usize].remove(&mut flows.all, index);
         if !rests {
