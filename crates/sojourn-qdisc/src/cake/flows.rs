@@ -116,6 +116,11 @@ pub(super) struct FlowList {
 impl FlowList {
     pub(super) const EMPTY: Self = Self { head: NIL, tail: NIL };
 
+    #[inline]
+    pub(super) fn is_empty(self) -> bool {
+        self.head == NIL
+    }
+
     /// The queue whose turn it is.
     #[inline]
     pub(super) fn first(self) -> Option<usize> {

@@ -117,14 +117,17 @@ impl<P: Packet> Cake<P> {
         } = self;
         let tin = &mut tins[number];
         'queue: loop {
-            let [new, old, decaying] = tin.rounds.map(super::flows::FlowList::first);
-            let (round, index) = match (decaying, new, old) {
-                (Some(index), ..) if *first => (Round::Decaying, index),
-                (_, Some(index), _) => (Round::New, index),
-                (_, _, Some(index)) => (Round::Old, index),
-                (Some(index), ..) => (Round::Decaying, index),
-                (None, None, None) => return None,
+            let [new, old, decaying] = &tin.rounds;
+            let (round, list) = if *first && !decaying.is_empty() {
+                (Round::Decaying, decaying)
+            } else if !new.is_empty() {
+                (Round::New, new)
+            } else if !old.is_empty() {
+                (Round::Old, old)
+            } else {
+                (Round::Decaying, decaying)
             };
+            let index = list.first()?;
             *first = false;
             let flow = &mut flows.all[index];
             if flow.deficit <= 0 {
