@@ -1,7 +1,7 @@
-//! Calls into TCP, compiled once for all who have an endpoint.
+//! Calls into TCP, compiled once for all who have an endpoint but flows.
 //!
-//! [`Endpoint::on_segment`] and [`Endpoint::poll_transmit`] become part of whoever calls them. In a run with flows,
-//! downloads and web clients the copies did not fit into the first-level cache of the processor together:
+//! [`Endpoint::on_segment`] and [`Endpoint::poll_into`] become part of whoever calls them. In a run with
+//! downloads and web clients several copies did not fit into the first-level cache of the processor together:
 //! docs/lab/performance.md.
 
 use sojourn_tcp::{Endpoint, Segment};

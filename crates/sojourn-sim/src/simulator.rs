@@ -18,7 +18,6 @@ use source::SourceHost;
 pub use stats::{EgressStats, RouteStats};
 
 use crate::calendar::Slot;
-use crate::ends;
 use crate::fabric::{Fabric, LinkPart};
 use crate::network::{Network, RouteId, RoutePair};
 use crate::paces::Paces;
@@ -272,7 +271,7 @@ impl Simulator {
             self.fabric.segments.discard(packet);
         } else {
             let endpoint = &mut self.hosts[host as usize].endpoint;
-            ends::arrive(endpoint, self.fabric.segments.arrived(packet), self.fabric.now);
+            endpoint.on_segment(self.fabric.segments.arrived(packet), self.fabric.now);
             self.fabric.segments.free(packet);
             if endpoint.receiver().is_finished() {
                 // An application that has read everything closes too.

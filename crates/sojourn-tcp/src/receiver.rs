@@ -411,6 +411,7 @@ impl Receiver {
 
     /// RFC 5681 section 4.2 with Linux's quick acknowledgements: at once for more than one full segment, else later. An
     /// end that answers with data does not hurry. Source: Linux `__tcp_ack_snd_check`, `tcp_in_quickack_mode`.
+    #[inline]
     fn decide(&mut self, now: Time) {
         if self.need == AckNeed::Now {
             return;

@@ -48,7 +48,7 @@ impl Simulator {
         loop {
             let endpoint = &mut self.hosts[host as usize].endpoint;
             let (body, segment) = self.fabric.segments.vacancy();
-            if !ends::poll(endpoint, segment, self.fabric.now) {
+            if endpoint.is_quiet() || !endpoint.poll_into(segment, self.fabric.now) {
                 break;
             }
             let packet = Packet::of_segment(segment, body, hash, route);

@@ -96,8 +96,8 @@ impl Cubic {
         ((cwnd * beta / SCALE) as u32).max(2)
     }
 
-    fn update(&mut self, cwnd: u32, ack: &Ack) {
-        let counted = if self.counts_acks { 1 } else { ack.acked };
+    fn update(&mut self, cwnd: u32, acked: u32, ack: &Ack) {
+        let counted = if self.counts_acks { 1 } else { acked };
         self.w_est_credit += counted;
         let now_ms = ack.now.as_nanos() / 1_000_000;
         if self.last_window == cwnd && now_ms - self.last_update_ms <= 31 {
@@ -174,15 +174,15 @@ impl CongestionControl for Cubic {
     }
 
     fn grow(&mut self, ack: &Ack, window: &mut Window) {
-        let mut ack = *ack;
+        let mut acked = ack.acked;
         if window.in_slow_start() {
-            ack.acked = self.slow_start.grow(ack.acked, window);
-            if ack.acked == 0 {
+            acked = self.slow_start.grow(acked, window);
+            if acked == 0 {
                 return;
             }
         }
-        self.update(window.cwnd, &ack);
-        window.additive_increase(self.per_segment, ack.acked);
+        self.update(window.cwnd, acked, ack);
+        window.additive_increase(self.per_segment, acked);
     }
 
     /// Sections 4.6 and 4.7: multiplicative decrease, and fast convergence if this peak is below the last one.

@@ -289,6 +289,7 @@ impl<R: LossRecovery> Machine<R> {
         true
     }
 
+    #[inline]
     fn take_cumulative(&mut self, ack: u64, highest: u64, now: Time, news: &mut News, times: &mut Times) {
         let (mut low, min_rtt) = (None::<u64>, self.min_rtt.get());
         let (recovery, rates) = (&mut self.recovery, &mut self.rates);
@@ -335,6 +336,7 @@ impl<R: LossRecovery> Machine<R> {
     /// The estimate takes the first segment newly acknowledged (its delay includes the receiver's), congestion
     /// control the last. Karn's rule: nothing retransmitted counts, unless the timestamp tells (RFC 7323 section
     /// 4.1).
+    #[inline]
     fn take_rtt(&mut self, segment: &Segment, now: Time, news: &News, times: &Times) -> Option<Duration> {
         let (first, last) = match (times.acked, times.sacked) {
             (Some((first, last)), sacked) if !news.retransmitted_acked => {

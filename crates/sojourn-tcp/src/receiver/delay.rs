@@ -22,6 +22,7 @@ impl Receiver {
     /// Estimates how far segments are apart, which is how long an acknowledgement may wait. Source: Linux
     /// `tcp_event_data_recv`, in its ticks: with exact times an interval a little below the estimate would make that
     /// grow by half, again and again. Deviation: Linux 7.3 bounds the estimate itself by 200 ms, too.
+    #[inline]
     pub(super) fn estimate_delay(&mut self, now: Time) {
         let now = ticks::of(now);
         let gap = now - self.last_arrival;
@@ -51,6 +52,7 @@ impl Receiver {
     }
 
     /// Source: Linux `tcp_send_delayed_ack`.
+    #[inline]
     pub(super) fn delay_ack(&mut self, now: Time) {
         // A FIN alone comes before any estimate. Source: Linux `icsk_ack.ato`, which is 0 then.
         let mut delay = self.delay.unwrap_or_default();
