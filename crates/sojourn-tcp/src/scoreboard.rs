@@ -225,6 +225,34 @@ impl Scoreboard {
         None
     }
 
+    /// Removes, from the front, segments that end at or before `ack` and were sent once and neither SACKed nor lost, as
+    /// long as nothing is SACKed: almost all. Answers when the first was sent, the last, and how many they are.
+    #[inline]
+    pub(crate) fn acknowledge_plain(&mut self, ack: u64) -> Option<(Time, Sent, u32)> {
+        if !self.ranges.is_empty() {
+            return None;
+        }
+        let plain = |s: &Sent| s.end() <= ack && s.flags & (SACKED | LOST | RETRANS | EVER_RETRANS) == 0;
+        let mut last = *self.ring.front().filter(|s| plain(s))?;
+        let (first, mut count) = (last.sent_at, 0);
+        loop {
+            self.ring.pop_front();
+            count += 1;
+            match self.ring.front() {
+                Some(s) if plain(s) => last = *s,
+                _ => break,
+            }
+        }
+        self.base += u64::from(count);
+        Some((first, last, count))
+    }
+
+    /// Whether something is outstanding, and nothing of it ends at or before `ack`.
+    #[inline]
+    pub(crate) fn is_after(&self, ack: u64) -> bool {
+        self.ring.front().is_some_and(|s| s.end() > ack)
+    }
+
     /// Removes all segments that end at or before `ack`, telling each to `gone`.
     pub(crate) fn acknowledge(&mut self, ack: u64, mut gone: impl FnMut(&Sent)) {
         while let Some(s) = self.ring.front() {

@@ -294,6 +294,18 @@ impl<R: LossRecovery> Machine<R> {
         let (mut low, min_rtt) = (None::<u64>, self.min_rtt.get());
         let (recovery, rates) = (&mut self.recovery, &mut self.rates);
         let (high_seq, state, echo) = (self.episode.high_seq, self.episode.state, self.episode.echo_ms);
+        // Of originals in order the last tells all that recovery wants to know.
+        if rates.is_none()
+            && state != CaState::Loss
+            && let Some((first, last, count)) = self.board.acknowledge_plain(ack)
+        {
+            times.acked = Some((first, last.sent_at));
+            news.delivered += count;
+            recovery.on_delivered(&last, now, min_rtt);
+            if self.board.is_after(ack) {
+                return;
+            }
+        }
         self.board.acknowledge(ack, |s| {
             if s.retransmitted() {
                 news.retransmitted_acked = true;
