@@ -454,7 +454,9 @@ impl Endpoint {
                 true
             });
         }
-        if let Some(mut overdue) = self.receiver.take_overdue(self.sender.nxt(), now_ms(now)) {
+        if self.receiver.owes()
+            && let Some(mut overdue) = self.receiver.take_overdue(self.sender.nxt(), now_ms(now))
+        {
             self.tell_marks(&mut overdue, now);
             *segment = overdue;
             return true;

@@ -265,11 +265,13 @@ impl Receiver {
         } else if segment.flags.has(Flags::CWR) {
             self.on_reduced();
         }
-        let full = u64::from(segment.len) + u64::from(segment.accecn.occupied(false)) >= self.largest_segment;
+        let len = u64::from(segment.len);
+        let full =
+            len >= self.largest_segment || len + u64::from(segment.accecn.occupied(false)) >= self.largest_segment;
         let mut enlarges = false;
         if end > self.next {
             self.window.on_echo(full, segment.ts_ecr, now);
-            enlarges = self.unread.is_none() && self.window.on_segment(segment.len, self.held());
+            enlarges = self.unread.is_none() && self.enlarges(segment.len);
         }
         if start > self.next {
             self.on_codepoint(segment);
@@ -352,6 +354,12 @@ impl Receiver {
         if self.unread.is_none() {
             self.window.on_read(self.next, now);
         }
+    }
+
+    /// A segment of `len` bytes arrived: whether the window grows.
+    #[inline]
+    fn enlarges(&mut self, len: u16) -> bool {
+        self.window.on_segment(len) && self.window.grow_for(len, self.held())
     }
 
     /// The memory of what is above a gap.
@@ -505,6 +513,12 @@ impl Receiver {
         {
             self.answers = self.rules.heeds_push;
         }
+    }
+
+    /// Whether there is an acknowledgement of what was before the segment at hand.
+    #[inline]
+    pub(crate) fn owes(&self) -> bool {
+        self.overdue.is_some()
     }
 
     /// Whether an acknowledgement should be sent now, on its own if there is no data to carry it.

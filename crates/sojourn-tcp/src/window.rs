@@ -283,21 +283,33 @@ impl ReceiveWindow {
         }
     }
 
-    /// A segment of `len` bytes arrived that is read at once, if it is not above a gap. Answers whether the window grew,
-    /// while `held` bytes of memory are taken by what is above one.
-    #[expect(clippy::inline_always, reason = "called for every packet: a call costs 1 %")]
-    #[inline(always)]
-    pub(crate) fn on_segment(&mut self, len: u16, held: u64) -> bool {
+    /// A segment of `len` bytes arrived that is read at once, if it is not above a gap. Answers whether the window may
+    /// grow.
+    #[inline]
+    pub(crate) fn on_segment(&mut self, len: u16) -> bool {
+        if u64::from(len) > self.segment {
+            self.measure(u64::from(len), self.memory_of(len));
+        }
+        len >= 128 && self.offered < self.clamp
+    }
+
+    /// It may, and grows if there is room while `held` bytes of memory are taken by what is above a gap. Answers whether
+    /// it did.
+    #[inline(never)]
+    pub(crate) fn grow_for(&mut self, len: u16, held: u64) -> bool {
+        let memory = self.memory_of(len);
         let len = u64::from(len);
-        let memory = if len == self.mss {
+        self.grow(len, self.heads.enlarging(len, self.rules), memory + held)
+    }
+
+    /// The memory that a segment of `len` bytes takes.
+    fn memory_of(&self, len: u16) -> u64 {
+        let len = u64::from(len);
+        if len == self.mss {
             self.full
         } else {
             self.heads.received(len, self.rules)
-        };
-        if len > self.segment {
-            self.measure(len, memory);
         }
-        len >= 128 && self.grow(len, self.heads.enlarging(len, self.rules), memory + held)
     }
 
     /// How large the peer's segments are tells which part of the memory is payload. Source: Linux `tcp_measure_rcv_mss`.

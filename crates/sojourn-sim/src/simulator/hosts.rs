@@ -40,26 +40,29 @@ impl Simulator {
     /// Takes everything that an endpoint wants to send, and sets its timer.
     #[inline]
     pub(super) fn pump(&mut self, host: u32) {
-        let h = &mut self.hosts[host as usize];
-        let (route, hash, queues, radio, device) = (h.route, h.hash, h.queues, h.radio, h.device);
+        let device = self.hosts[host as usize].device;
         if device != END {
             self.hear_from_device(device);
         }
         loop {
-            let endpoint = &mut self.hosts[host as usize].endpoint;
-            let (body, segment) = self.fabric.segments.vacancy();
-            if endpoint.is_quiet() || !endpoint.poll_into(segment, self.fabric.now) {
+            let h = &mut self.hosts[host as usize];
+            if h.endpoint.is_quiet() {
                 break;
             }
-            let packet = Packet::of_segment(segment, body, hash, route);
-            if queues && packet.is_data() {
-                let seq = radio.then_some(segment.seq);
-                endpoint.on_device_took(seq);
+            let (body, segment) = self.fabric.segments.vacancy();
+            if !h.endpoint.poll_into(segment, self.fabric.now) {
+                break;
+            }
+            let packet = Packet::of_segment(segment, body, h.hash, h.route);
+            if h.queues && packet.is_data() {
+                let seq = h.radio.then_some(segment.seq);
+                h.endpoint.on_device_took(seq);
             }
             self.fabric.segments.occupy();
             self.fabric.send(packet);
         }
-        if device != END {
+        let h = &self.hosts[host as usize];
+        if h.device != END {
             self.wait_for_device(host);
         }
         let h = &self.hosts[host as usize];

@@ -28,6 +28,7 @@ impl Receiver {
 
     /// The acknowledgement that goes before all others, if there is one.
     #[inline]
+    #[cold]
     pub(crate) fn take_overdue(&mut self, nxt: u64, ts_val: u32) -> Option<Segment> {
         let overdue = *self.overdue.take()?;
         let window = self.window.units();
