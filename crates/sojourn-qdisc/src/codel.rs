@@ -194,6 +194,14 @@ impl CodelState {
         }
     }
 
+    /// A packet has come, was judged at once and has left an empty queue, which was asked for another.
+    #[inline]
+    pub(crate) fn passed(&mut self, stats: &mut CodelStats, size: Bytes) {
+        self.last_delay = Duration::ZERO;
+        stats.max_packet = stats.max_packet.max(size.get());
+        (self.dropping, self.first_above) = (false, None);
+    }
+
     /// Judges the packet at the head. Source: RFC 8289 section 5.6, `dodequeue`.
     #[inline]
     fn ok_to_drop(

@@ -343,6 +343,25 @@ impl<P: Packet> Qdisc<P> for FqCodel<P> {
         }
     }
 
+    #[inline]
+    fn lets_pass_alone(&self, packet: &P) -> bool {
+        let memory = memory_of(packet.size());
+        self.ledger.backlog.packets == 0
+            && self.rounds.is_idle()
+            && self.params.memory_limit.is_none_or(|limit| memory <= limit.get())
+    }
+
+    /// Its flow was new and is in no round any more.
+    #[inline]
+    fn passed_alone(&mut self, packet: &P, _: Time) {
+        let size = packet.size();
+        self.ledger.arrive();
+        self.ledger.send(size);
+        self.rounds.passed();
+        let flow = &mut self.flows[self.params.queue_of(packet.flow_hash()) as usize];
+        flow.codel.passed(&mut self.counters, size);
+    }
+
     dequeue_through_ahead!();
 
     fn extra_stats(&self) -> Vec<(&'static str, f64)> {

@@ -308,6 +308,20 @@ macro_rules! disciplines {
                 match self { $(Self::$Built(q) => q.passed(size),)+ $(Self::$Large(q) => q.passed(size),)+ }
             }
             #[inline]
+            fn lets_pass_alone(&self, packet: &P) -> bool {
+                match self {
+                    $(Self::$Built(q) => q.lets_pass_alone(packet),)+
+                    $(Self::$Large(q) => q.lets_pass_alone(packet),)+
+                }
+            }
+            #[inline]
+            fn passed_alone(&mut self, packet: &P, now: Time) {
+                match self {
+                    $(Self::$Built(q) => q.passed_alone(packet, now),)+
+                    $(Self::$Large(q) => q.passed_alone(packet, now),)+
+                }
+            }
+            #[inline]
             fn backlog(&self) -> Backlog {
                 match self { $(Self::$Built(q) => q.backlog(),)+ $(Self::$Large(q) => q.backlog(),)+ }
             }

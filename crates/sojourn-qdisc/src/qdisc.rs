@@ -111,6 +111,17 @@ pub trait Qdisc<P: Packet>: Debug {
         let _ = size;
     }
 
+    /// The same where the discipline is asked for another packet at the same time, and has none: a token bucket does so.
+    fn lets_pass_alone(&self, packet: &P) -> bool {
+        self.lets_pass(packet.size())
+    }
+
+    /// See [`Qdisc::passed`]; of a packet that [`Qdisc::lets_pass_alone`], at `now`.
+    fn passed_alone(&mut self, packet: &P, now: Time) {
+        let _ = now;
+        self.passed(packet.size());
+    }
+
     /// Whether a packet that comes may leave before those that wait for their time, because only some flows or classes
     /// are held back. Then `ready_at` is to be asked again after each arrival.
     fn overtakes(&self) -> bool {

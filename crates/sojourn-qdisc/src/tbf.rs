@@ -402,17 +402,18 @@ impl<P: Packet, Q: Qdisc<P>> Tbf<P, Q> {
         self.tokens.serve(&mut self.child, at, until, out)
     }
 
-    /// Takes a packet of `size` through an empty FIFO if there are tokens for it: the same as `enqueue` and then
+    /// Takes a packet through an empty discipline if there are tokens for it: the same as `enqueue` and then
     /// [`Tbf::next`] at one time, and cheaper. Says whether it did.
     #[inline]
-    pub fn pass(&mut self, size: Bytes, now: Time) -> bool {
-        if size > self.max_size || !self.child.lets_pass(size) {
+    pub fn pass(&mut self, packet: &P, now: Time) -> bool {
+        let size = packet.size();
+        if size > self.max_size || !self.child.lets_pass_alone(packet) {
             return false;
         }
         let Ok(tokens) = self.tokens.after(size, now) else {
             return false;
         };
-        self.child.passed(size);
+        self.child.passed_alone(packet, now);
         self.tokens.spend(tokens, now);
         true
     }

@@ -77,8 +77,7 @@ impl<Q: Below> LinkModel<Q> for Bucket<Q> {
 
     #[inline]
     fn pass(&mut self, packet: &Packet, now: Time) -> Option<Duration> {
-        let size = Bytes::new(u64::from(packet.size));
-        self.0.pass(size, now).then_some(Duration::ZERO)
+        self.0.pass(packet, now).then_some(Duration::ZERO)
     }
 }
 

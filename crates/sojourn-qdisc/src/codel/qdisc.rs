@@ -85,6 +85,20 @@ impl<P: Packet> Qdisc<P> for Codel<P> {
         Admission::Queued
     }
 
+    #[inline]
+    fn lets_pass_alone(&self, _: &P) -> bool {
+        self.ledger.backlog.packets == 0
+    }
+
+    #[inline]
+    fn passed_alone(&mut self, packet: &P, now: Time) {
+        self.now = now;
+        let size = packet.size();
+        self.ledger.arrive();
+        self.ledger.send(size);
+        self.state.passed(&mut self.counters, size);
+    }
+
     dequeue_through_ahead!();
 
     fn extra_stats(&self) -> Vec<(&'static str, f64)> {

@@ -81,6 +81,18 @@ impl Rounds {
         }
     }
 
+    /// Whether there is nobody to serve.
+    #[inline]
+    pub(crate) fn is_idle(&self) -> bool {
+        self.new.head == NIL && self.old.head == NIL
+    }
+
+    /// A queue began and ended while nobody else was to be served.
+    #[inline]
+    pub(crate) fn passed(&mut self) {
+        self.begun += 1;
+    }
+
     /// A packet came to this queue: it is to be served.
     #[inline]
     pub(crate) fn arrival<Q: Served>(&mut self, queues: &mut [Q], index: u32) {

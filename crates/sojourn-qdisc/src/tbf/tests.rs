@@ -140,3 +140,94 @@ fn a_bucket_holds_at_most_what_a_day_fills() {
     let error = params(10_800_001).validate().unwrap_err().to_string();
     assert!(error.contains("at most what 1kbit sends in a day"), "{error}");
 }
+
+/// What has left: which packet, when, and how long it waited.
+#[derive(Debug, Default)]
+struct Left {
+    now: Time,
+    packets: Vec<(u64, Time, Duration)>,
+    dropped: Vec<u64>,
+}
+
+impl DropSink<TestPacket> for Left {
+    fn dropped(&mut self, drop: crate::Dropped<TestPacket>) {
+        self.dropped.push(drop.packet.id);
+    }
+}
+
+impl Outlet<TestPacket> for Left {
+    fn set_now(&mut self, now: Time) {
+        self.now = now;
+    }
+
+    fn departs(&mut self, departure: Departure<TestPacket>) {
+        self.packets.push((departure.packet.id, self.now, departure.sojourn));
+    }
+}
+
+/// Asks for one packet after the other, as the times come: until when the next is not there.
+fn by_steps(shaper: &mut Tbf<TestPacket, AnyQdisc<TestPacket>>, mut at: Time, until: Time, left: &mut Left) -> Time {
+    while at <= until {
+        left.set_now(at);
+        match shaper.next(at, left) {
+            Next::Departs(departure) => left.departs(departure),
+            Next::At(then) => at = then,
+            Next::Idle => at = Time::MAX,
+        }
+    }
+    at
+}
+
+/// A shaper that serves in one go and lets packets pass does what one does that is asked step by step. Arrivals come
+/// alone and in bursts; the rates take a whole number of nanoseconds for a byte, and not.
+#[test]
+fn to_serve_in_one_go_and_to_let_pass_is_to_ask_step_by_step() {
+    let mut rng = sojourn_units::Stream::new(11);
+    let mut passed = 0;
+    for child in [
+        "pfifo limit 20",
+        "bfifo limit 9000",
+        "codel limit 30 target 1ms interval 10ms",
+        "codel variant linux-3.14 target 1ms interval 10ms",
+        "codel variant rfc8289 target 1ms interval 10ms",
+        "codel variant ns2 target 1ms interval 10ms",
+        "fq_codel flows 4 quantum 300 target 1ms interval 10ms noecn",
+        "fq_codel flows 4 limit 12 target 1ms interval 10ms memory_limit 20000b",
+        "fq_codel variant linux-3.14 flows 3 target 1ms interval 10ms",
+        "pie",
+        "cake bandwidth 9mbit",
+        "fq",
+        "netem delay 1ms limit 20",
+    ] {
+        for rate in [Rate::from_mbit(10), Rate::from_bps(7_300_001)] {
+            let new = || shaped(rate, 3028, child).q;
+            let (mut quick, mut slow) = (new(), new());
+            let (mut ours, mut theirs) = (Left::default(), Left::default());
+            let (mut due, mut now) = ([Time::MAX; 2], Time::ZERO);
+            for id in 0..6000 {
+                let gap = if rng.below(3) == 0 { 0 } else { rng.below(1 << 22) >> rng.below(3) };
+                now += Duration::from_nanos(gap);
+                let packet = TestPacket::new(id, 40 + rng.below(1475), rng.below(6) as u32);
+                due[0] = quick.serve_any(due[0], now, &mut ours);
+                due[1] = by_steps(&mut slow, due[1], now, &mut theirs);
+                assert_eq!(due[0], due[1], "{child}");
+                if quick.pass(&packet, now) {
+                    passed += 1;
+                    ours.packets.push((id, now, Duration::ZERO));
+                } else {
+                    quick.enqueue(packet, now, &mut ours);
+                }
+                slow.enqueue(packet, now, &mut theirs);
+                if due[1] == Time::MAX || slow.child().overtakes() {
+                    due[0] = quick.serve_any(now, now, &mut ours);
+                    due[1] = by_steps(&mut slow, now, now, &mut theirs);
+                }
+                assert_eq!(ours.packets.len(), theirs.packets.len(), "{child} at {now}");
+            }
+            assert!(ours.packets == theirs.packets && ours.dropped == theirs.dropped, "{child}");
+            assert_eq!(quick.stats(), slow.stats(), "{child}");
+            assert_eq!(quick.extra_stats(), slow.extra_stats(), "{child}");
+        }
+    }
+    assert!(passed > 5000, "{passed}");
+}
