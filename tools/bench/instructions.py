@@ -17,7 +17,7 @@ from pathlib import Path
 
 from tools.bench import built, head, row, spent
 
-QDISCS = ("pfifo limit 1000", "codel noecn", "fq_codel noecn")
+QDISCS = ("pfifo limit 1000", "codel noecn", "fq_codel noecn", "cake bandwidth 99mbit")
 
 
 def scenario(qdisc: str, flows: int, seconds: int) -> str:
