@@ -285,12 +285,13 @@ impl<P: Packet> Qdisc<P> for Cake<P> {
         tin.stats.largest = tin.stats.largest.max(more);
         tin.stats.packets += 1;
         tin.stats.bytes += more;
+        tin.backlog += more;
         self.sizes.came(more);
-        self.slab.push_back(&mut self.flows.all[index].packets, queued);
+        let flow = &mut self.flows.all[index];
+        flow.backlog += more;
+        self.slab.push_back(&mut flow.packets, queued);
         self.ledger.enter(size);
         self.memory += memory_of(size);
-        self.flows.all[index].backlog += more;
-        self.tins[number].backlog += more;
         if self.params.ack_filter != CakeAckFilter::Off {
             let less = self.filter_acks(number, index, now, drops);
             self.flows.all[index].backlog -= less;

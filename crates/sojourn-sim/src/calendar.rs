@@ -104,11 +104,10 @@ impl Calendar {
 
     /// Wakes `slot` at `at`, instead of whatever it was set to.
     ///
-    /// # Panics
-    /// If `at` has passed: time does not run backwards.
+    /// `at` has not passed: time does not run backwards.
     #[inline]
     pub(crate) fn set(&mut self, slot: Slot, at: Time) {
-        assert!(
+        debug_assert!(
             at >= self.now,
             "a wake-up was set for {at}, but it is {} already",
             self.now

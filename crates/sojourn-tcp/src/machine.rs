@@ -123,8 +123,8 @@ pub(crate) struct Machine<R> {
     ecn: bool,
     /// Both ends have agreed on AccECN, which is outside.
     accurate: bool,
-    /// Bytes by which segments are shorter than `mss`, for an option that they have.
-    room: u16,
+    /// Bytes of payload in a full segment: `mss`, or less where segments have an option.
+    payload: u16,
     /// Whether an ECN echo reduces the window by less than a loss (RFC 8511).
     abe: bool,
     restart_after_idle: bool,
@@ -171,7 +171,7 @@ impl<R: LossRecovery> Machine<R> {
             mss: p.mss,
             ecn: false,
             accurate: false,
-            room: 0,
+            payload: p.mss.max(1),
             abe: p.abe,
             restart_after_idle: p.restart_after_idle,
             sack: p.sack,
@@ -247,16 +247,17 @@ impl<R: LossRecovery> Machine<R> {
 
     /// From now on segments leave so much room for an option.
     pub(crate) fn set_room(&mut self, room: u16) {
-        if self.room != room {
-            self.room = room;
-            self.board.set_segment(self.payload());
+        let payload = self.mss.saturating_sub(room).max(1);
+        if self.payload != payload {
+            self.payload = payload;
+            self.board.set_segment(payload);
         }
     }
 
     /// Bytes of payload in a full segment that is sent now.
     #[inline]
     pub(crate) fn payload(&self) -> u16 {
-        self.mss.saturating_sub(self.room).max(1)
+        self.payload
     }
 
     /// Whether the peer has acknowledged the FIN, and so everything.
