@@ -366,11 +366,7 @@ impl Endpoint {
     /// `tcp_rcv_synsent_state_process`, which calls `tcp_send_ack` before the application knows of the connection.
     fn acknowledge_apart(&mut self) {
         self.receiver.acknowledge_now();
-        self.forced = Some(Box::new(Outgoing {
-            seq: self.sender.nxt(),
-            len: 0,
-            flags: Flags::default(),
-        }));
+        self.forced = Some(Box::new(Outgoing::new(self.sender.nxt(), 0, Flags::NONE)));
     }
 
     /// `answer` ends the handshake.

@@ -105,7 +105,16 @@ impl<R: LossRecovery> Machine<R> {
             end = end.min(record);
         }
         let len = end.saturating_sub(self.nxt).min(u64::from(self.payload()));
-        (len + u64::from(self.fin == Some(self.nxt + len))) as u16
+        match self.fin {
+            None => len as u16,
+            Some(fin) => self.with_number_of_fin(len, fin),
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn with_number_of_fin(&self, len: u64, fin: u64) -> u16 {
+        (len + u64::from(fin == self.nxt + len)) as u16
     }
 
     /// Flags of what is sent again: PSH as before (Linux keeps the flags of a segment), and never ECN-capable (RFC 3168
@@ -117,22 +126,21 @@ impl<R: LossRecovery> Machine<R> {
     /// What goes out for sequence numbers `seq` to `seq + len`: the last of them may be the FIN.
     #[inline]
     pub(crate) fn outgoing(&self, seq: u64, len: u16, flags: Flags) -> Outgoing {
-        if self.fin.is_some_and(|fin| seq + u64::from(len) > fin) {
-            return Self::with_fin(seq, len, flags);
+        match self.fin {
+            None => Outgoing::new(seq, len, flags),
+            Some(fin) => Self::with_fin(fin, seq, len, flags),
         }
-        Outgoing { seq, len, flags }
     }
 
     #[cold]
     #[inline(never)]
-    fn with_fin(seq: u64, len: u16, flags: Flags) -> Outgoing {
+    fn with_fin(fin: u64, seq: u64, len: u16, flags: Flags) -> Outgoing {
+        if seq + u64::from(len) <= fin {
+            return Outgoing::new(seq, len, flags);
+        }
         // A FIN alone is a control segment, and those are not ECN-capable (RFC 3168 section 6.1.4).
         let flags = if len == 1 { Flags::FIN } else { flags | Flags::FIN };
-        Outgoing {
-            seq,
-            len: len - 1,
-            flags,
-        }
+        Outgoing::new(seq, len - 1, flags)
     }
 
     pub(crate) fn send_new(&mut self, len: u16, now: Time) -> Outgoing {

@@ -37,6 +37,25 @@ pub(crate) struct Outgoing {
     pub(crate) seq: u64,
     pub(crate) len: u16,
     pub(crate) flags: Flags,
+    /// It leaves an `Option` of this room for `None`, so that it is returned in two registers.
+    is: Is,
+}
+
+/// The only value of its type.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+enum Is {
+    Here,
+}
+
+const _: () = assert!(size_of::<Option<Outgoing>>() == 16);
+
+impl Outgoing {
+    #[inline]
+    pub(crate) const fn new(seq: u64, len: u16, flags: Flags) -> Self {
+        let is = Is::Here;
+        Self { seq, len, flags, is }
+    }
 }
 
 /// What is new in an acknowledgement.

@@ -100,11 +100,7 @@ impl<R: LossRecovery> Machine<R> {
         self.timers.probes += 1;
         self.timers.backoff += 1;
         self.arm_window_probe(now);
-        Some(Outgoing {
-            seq: self.nxt - 1,
-            len: 0,
-            flags: Flags::NONE,
-        })
+        Some(Outgoing::new(self.nxt - 1, 0, Flags::NONE))
     }
 
     /// A time-out has passed, and the device drops what it calls for. Source: Linux `tcp_retransmit_timer`.
