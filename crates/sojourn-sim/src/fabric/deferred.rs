@@ -18,7 +18,7 @@ pub(crate) struct Leaving<'a> {
 
 impl Leaving<'_> {
     /// A packet leaves; its last bit `sending` later.
-    #[inline(never)]
+    #[inline]
     pub(crate) fn leaves(&mut self, departure: &Departure<Packet>, sending: Duration) {
         let Departure { packet, sojourn, marked } = departure;
         self.meter.on_departure(packet, *sojourn, *marked, self.now);
