@@ -45,7 +45,7 @@ class Training:
     Parameters
     ----------
     folder
-        An empty folder for the counts.
+        A folder for the counts, which is not there yet or empty.
 
     Raises
     ------
@@ -61,6 +61,7 @@ class Training:
             raise Refused(message)
         self._merger, self._folder = merger, folder
         self._counts = folder / "counts.profdata"
+        folder.mkdir(exist_ok=True)
 
     def counting(self, environment: dict[str, str]) -> dict[str, str]:
         """Return the environment in which Cargo builds what counts."""
