@@ -109,6 +109,7 @@ impl Fabric {
                 wire: None,
                 feeds: false,
                 behind: END,
+                ahead: END,
                 next: Vec::new(),
             });
         }

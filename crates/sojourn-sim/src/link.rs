@@ -393,6 +393,9 @@ pub(crate) struct Egress {
 pub(crate) struct Deferred {
     /// When it is to be served next; [`Time::MAX`] for not before a packet comes.
     pub(crate) due: Time,
+    /// The link out of whose line its packets enter it, all of them, if they are taken from there later, too; else
+    /// [`END`].
+    pub(crate) inbox: u16,
     /// The link out of whose line its packets come first, and the least delay on the way there.
     pub(crate) line: u16,
     pub(crate) delay: Duration,
@@ -519,6 +522,8 @@ pub(crate) struct Link {
     pub(crate) feeds: bool,
     /// The link with a deferred egress that is served when this line is empty; else [`END`].
     pub(crate) behind: u16,
+    /// The link with a deferred egress that takes what comes out of this line; else [`END`].
+    pub(crate) ahead: u16,
     /// Where a packet goes from here, by route: another link, or [`END`].
     pub(crate) next: Vec<u16>,
 }

@@ -199,14 +199,7 @@ impl LossRecovery for Rack {
         m.recovery.probe_set = if fresh || lone { Time::MAX } else { now };
         let wait = match m.rtt.srtt() {
             // A lone segment may meet a delayed acknowledgement.
-            Some(srtt) => {
-                srtt * 2
-                    + if lone {
-                        Duration::from_millis(200)
-                    } else {
-                        TIMER_MIN
-                    }
-            }
+            Some(srtt) => srtt * 2 + if lone { Duration::from_millis(200) } else { TIMER_MIN },
             None => RTO_INITIAL,
         };
         let rto_due = match m.board.head() {

@@ -205,7 +205,11 @@ fn to_serve_in_one_go_and_to_let_pass_is_to_ask_step_by_step() {
             let (mut ours, mut theirs) = (Left::default(), Left::default());
             let (mut due, mut now) = ([Time::MAX; 2], Time::ZERO);
             for id in 0..6000 {
-                let gap = if rng.below(3) == 0 { 0 } else { rng.below(1 << 22) >> rng.below(3) };
+                let gap = if rng.below(3) == 0 {
+                    0
+                } else {
+                    rng.below(1 << 22) >> rng.below(3)
+                };
                 now += Duration::from_nanos(gap);
                 let packet = TestPacket::new(id, 40 + rng.below(1475), rng.below(6) as u32);
                 due[0] = quick.serve_any(due[0], now, &mut ours);
@@ -224,7 +228,10 @@ fn to_serve_in_one_go_and_to_let_pass_is_to_ask_step_by_step() {
                 }
                 assert_eq!(ours.packets.len(), theirs.packets.len(), "{child} at {now}");
             }
-            assert!(ours.packets == theirs.packets && ours.dropped == theirs.dropped, "{child}");
+            assert!(
+                ours.packets == theirs.packets && ours.dropped == theirs.dropped,
+                "{child}"
+            );
             assert_eq!(quick.stats(), slow.stats(), "{child}");
             assert_eq!(quick.extra_stats(), slow.extra_stats(), "{child}");
         }

@@ -39,7 +39,7 @@ impl Fabric {
             return;
         };
         if let Some(deferred) = egress.deferred {
-            self.offer_deferred(link, deferred.due, packet);
+            self.offer_deferred(link, deferred.due, packet, self.now);
             return;
         }
         if let Some(watch) = &mut self.watch {
@@ -157,7 +157,7 @@ impl Fabric {
             }
             let Some(egress) = &mut l.egress else { return };
             if egress.deferred.is_some() {
-                self.serve_deferred(link, now);
+                self.serve_deferred(link, now, now);
                 return;
             }
             if let Some(own) = &mut egress.own {
@@ -272,12 +272,11 @@ impl Fabric {
             self.take_wire(next, packet, at);
             return;
         }
-        if l.line.is_empty()
-            && let Some(slot) = l.slot
-        {
-            self.calendar.set(slot, at);
-        }
+        let first = l.line.is_empty();
         l.line.push_back((at, packet));
+        if first {
+            self.wake_line(link, at);
+        }
     }
 
     /// The first packet comes out of the delay of `link`. It is answered if that was its last link.

@@ -79,6 +79,7 @@ impl Fabric {
             }
             if let Some(slot) = &mut link.slot
                 && !link.feeds
+                && link.ahead == END
             {
                 self.link_parts.push(LinkPart::Line(i as u16));
                 *slot = self.calendar.add_link_slot();
@@ -180,17 +181,39 @@ impl Fabric {
                     continue;
                 }
             }
+            let inbox = self.inbox(i as u16, ways);
             let is_straight = !feeds && lines.iter().all(|&other| other == line);
             if let Some(egress) = &mut self.links[i].egress {
                 egress.deferred = Some(Deferred {
                     due: Time::MAX,
+                    inbox,
                     line,
                     delay,
                     is_straight,
                     overtakes: egress.pacing.overtakes(),
                 });
                 self.links[usize::from(line)].behind = i as u16;
+                if let Some(from) = self.links.get_mut(usize::from(inbox)) {
+                    from.ahead = i as u16;
+                }
             }
+        }
+    }
+
+    /// The link through which all packets come to `link`, if that is a computed wire of hosts which leads nowhere else:
+    /// when they come is known as soon as they are sent.
+    fn inbox(&self, link: u16, ways: &Ways) -> u16 {
+        let Source::Link(from) = ways.sources[usize::from(link)] else {
+            return END;
+        };
+        let known = self.links[usize::from(from)]
+            .wire
+            .as_ref()
+            .is_some_and(|wire| wire.fed_by.is_none());
+        if known && ways.sinks[usize::from(from)].iter().all(|&sink| sink == link) {
+            from
+        } else {
+            END
         }
     }
 }
