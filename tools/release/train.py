@@ -74,9 +74,7 @@ class Training:
     def run(self, *words: str | Path, environment: dict[str, str] | None = None) -> None:
         """Run all scenarios with a program that counts; it reads one on its standard input."""
         for text in _scenarios():
-            done = subprocess.run(
-                words, input=text, text=True, env=environment, stdout=subprocess.DEVNULL, check=False
-            )
+            done = subprocess.run(words, input=text, text=True, env=environment, stdout=subprocess.DEVNULL, check=False)
             if done.returncode:
                 message = f"{words[0]} failed while it counted"
                 raise Refused(message)
