@@ -149,10 +149,10 @@ class Flow:
     write_interval
         Time text: between the beginnings of two writes.
     client
-        Which of the hosts on the client's side this is, 1 to 64 (default 1). Absent with `wifi`, where stations are the
-        clients.
+        Which of the hosts on the client's side this is, 1 to 5000, or 64 on a kernel (default 1). Absent with `wifi`,
+        where stations are the clients.
     server
-        Which of the hosts on the server's side the other end is, 1 to 64 (default 1).
+        Which of the hosts on the server's side the other end is, 1 to 5000, or 64 on a kernel (default 1).
     station
         In a cell: at which station (default: the first).
     dscp
@@ -214,10 +214,10 @@ class Probe:
     rtt
         Time text: base round-trip time (default: the path's).
     client
-        Which of the hosts on the client's side this is, 1 to 64 (default 1). Absent with `wifi`, where stations are the
-        clients.
+        Which of the hosts on the client's side this is, 1 to 5000, or 64 on a kernel (default 1). Absent with `wifi`,
+        where stations are the clients.
     server
-        Which of the hosts on the server's side the other end is, 1 to 64 (default 1).
+        Which of the hosts on the server's side the other end is, 1 to 5000, or 64 on a kernel (default 1).
     station
         In a cell: at which station (default: the first).
     dscp
@@ -283,10 +283,10 @@ class Web:
         `"connection"` (default): each connection of a page begins with a look-up. `"page"`: the first alone, and the
         others use its answer; only with `dns`.
     client
-        Which of the hosts on the client's side this is, 1 to 64 (default 1). Absent with `wifi`, where stations are the
-        clients.
+        Which of the hosts on the client's side this is, 1 to 5000, or 64 on a kernel (default 1). Absent with `wifi`,
+        where stations are the clients.
     server
-        Which of the hosts on the server's side the other end is, 1 to 64 (default 1).
+        Which of the hosts on the server's side the other end is, 1 to 5000, or 64 on a kernel (default 1).
     station
         In a cell: at which station (default: the first).
     dscp
@@ -343,10 +343,10 @@ class Download:
         Whether all files go over one TCP connection, which stays between them (default: each over one of its own); on
         the simulator only.
     client
-        Which of the hosts on the client's side this is, 1 to 64 (default 1). Absent with `wifi`, where stations are the
-        clients.
+        Which of the hosts on the client's side this is, 1 to 5000, or 64 on a kernel (default 1). Absent with `wifi`,
+        where stations are the clients.
     server
-        Which of the hosts on the server's side the other end is, 1 to 64 (default 1).
+        Which of the hosts on the server's side the other end is, 1 to 5000, or 64 on a kernel (default 1).
     station
         In a cell: at which station (default: the first).
     dscp
@@ -390,10 +390,10 @@ class Game:
     rtt
         Time text: base round-trip time (default: the path's).
     client
-        Which of the hosts on the client's side this is, 1 to 64 (default 1). Absent with `wifi`, where stations are the
-        clients.
+        Which of the hosts on the client's side this is, 1 to 5000, or 64 on a kernel (default 1). Absent with `wifi`,
+        where stations are the clients.
     server
-        Which of the hosts on the server's side the other end is, 1 to 64 (default 1).
+        Which of the hosts on the server's side the other end is, 1 to 5000, or 64 on a kernel (default 1).
     station
         In a cell: at which station (default: the first).
     dscp

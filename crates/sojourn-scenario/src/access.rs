@@ -1,6 +1,7 @@
 //! Between which hosts traffic goes, and how its packets are classified: keys `client`, `server`, `station` and `dscp`.
 
-use crate::{ScenarioError, WifiScenario, fail};
+use crate::context::Context;
+use crate::{Backend, ScenarioError, WifiScenario, fail};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::{self, Visitor};
 use serde::{Deserialize, Deserializer, Serialize};
@@ -58,8 +59,10 @@ impl JsonSchema for Dscp {
     }
 }
 
-/// Most hosts of each side.
-pub const HOSTS_MAX: u16 = 64;
+/// Most hosts of each side, as many as a large conference has.
+pub const HOSTS_MAX: u16 = 5000;
+/// The same on a kernel: its beds give each host an address of its own network (10.N.0.0).
+const HOSTS_OF_A_BED: u16 = 64;
 
 /// Where the two ends of a flow, probe, web client or download are, and how its packets are classified, in both directions.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -104,11 +107,18 @@ impl IdentityKeys<'_> {
     }
 
     /// Refuses a host or a station that is not there; `place` is such as `flows[2]`.
-    pub(crate) fn check(self, place: &str, wifi: Option<&WifiScenario>) -> Result<(), ScenarioError> {
-        let field = |key: &str| format!("{place}.{key}");
+    pub(crate) fn check(self, place: &str, on: &Context) -> Result<(), ScenarioError> {
+        let (wifi, field) = (on.wifi, |key: &str| format!("{place}.{key}"));
+        let (most, rule) = match on.backend {
+            Backend::Sim => (HOSTS_MAX, format!("1 to {HOSTS_MAX}")),
+            Backend::Linux | Backend::Live => (
+                HOSTS_OF_A_BED,
+                format!("1 to {HOSTS_OF_A_BED} on a kernel; the simulator has {HOSTS_MAX}"),
+            ),
+        };
         for (key, number) in [("client", self.client), ("server", self.server)] {
-            if let Some(number) = number.filter(|number| !(1..=HOSTS_MAX).contains(number)) {
-                return fail(&field(key), number, format!("1 to {HOSTS_MAX}"));
+            if let Some(number) = number.filter(|number| !(1..=most).contains(number)) {
+                return fail(&field(key), number, rule);
             }
         }
         match (wifi, self.station) {

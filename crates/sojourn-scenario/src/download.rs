@@ -45,9 +45,10 @@ pub struct DownloadScenario {
     /// only.
     #[serde(default, deserialize_with = "or_default", skip_serializing_if = "is_default")]
     pub persistent: bool,
-    /// Which of the hosts on the client's side this is, 1 to 64 (default 1). Absent with `wifi`, where stations are the clients.
+    /// Which of the hosts on the client's side this is, 1 to 5000, or 64 on a kernel (default 1). Absent with `wifi`, where
+    /// stations are the clients.
     pub client: Option<u16>,
-    /// Which of the hosts on the server's side the other end is, 1 to 64 (default 1).
+    /// Which of the hosts on the server's side the other end is, 1 to 5000, or 64 on a kernel (default 1).
     pub server: Option<u16>,
     /// In a cell: at which station (default: the first).
     pub station: Option<String>,
@@ -107,7 +108,7 @@ impl DownloadScenario {
                 on.backend.name()
             )));
         }
-        self.identity().check(&place, on.wifi)?;
+        self.identity().check(&place, on)?;
         on.check_ends(&place, self.ends.as_ref())
     }
 }

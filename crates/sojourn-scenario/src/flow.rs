@@ -80,9 +80,10 @@ pub struct FlowScenario {
     pub write: Option<Bytes>,
     /// Between the beginnings of two writes.
     pub write_interval: Option<Duration>,
-    /// Which of the hosts on the client's side this is, 1 to 64 (default 1). Absent with `wifi`, where stations are the clients.
+    /// Which of the hosts on the client's side this is, 1 to 5000, or 64 on a kernel (default 1). Absent with `wifi`, where
+    /// stations are the clients.
     pub client: Option<u16>,
-    /// Which of the hosts on the server's side the other end is, 1 to 64 (default 1).
+    /// Which of the hosts on the server's side the other end is, 1 to 5000, or 64 on a kernel (default 1).
     pub server: Option<u16>,
     /// In a cell: at which station (default: the first).
     pub station: Option<String>,
@@ -305,7 +306,7 @@ impl FlowScenario {
             within(&field("rate"), rate, RATE.0, RATE.1)?;
         }
         self.check_writes(&place, on.duration)?;
-        self.identity().check(&place, on.wifi)?;
+        self.identity().check(&place, on)?;
         on.check_ends(&place, self.ends.as_ref())
     }
 

@@ -37,9 +37,10 @@ pub struct GameScenario {
     #[serde(default)]
     #[schemars(extend("default" = null))]
     pub rtt: Duration,
-    /// Which of the hosts on the client's side this is, 1 to 64 (default 1). Absent with `wifi`, where stations are the clients.
+    /// Which of the hosts on the client's side this is, 1 to 5000, or 64 on a kernel (default 1). Absent with `wifi`, where
+    /// stations are the clients.
     pub client: Option<u16>,
-    /// Which of the hosts on the server's side the other end is, 1 to 64 (default 1).
+    /// Which of the hosts on the server's side the other end is, 1 to 5000, or 64 on a kernel (default 1).
     pub server: Option<u16>,
     /// In a cell: at which station (default: the first).
     pub station: Option<String>,
@@ -89,7 +90,7 @@ impl GameScenario {
             let sentence = format!("games is given, but the {name} back end has no such traffic: use sim");
             return Err(ScenarioError::because(sentence));
         }
-        self.identity().check(&place, on.wifi)?;
+        self.identity().check(&place, on)?;
         on.check_ends(&place, self.ends.as_ref())
     }
 }

@@ -96,9 +96,10 @@ pub struct ProbeScenario {
     #[serde(default)]
     #[schemars(extend("default" = null))]
     pub rtt: Duration,
-    /// Which of the hosts on the client's side this is, 1 to 64 (default 1). Absent with `wifi`, where stations are the clients.
+    /// Which of the hosts on the client's side this is, 1 to 5000, or 64 on a kernel (default 1). Absent with `wifi`, where
+    /// stations are the clients.
     pub client: Option<u16>,
-    /// Which of the hosts on the server's side the other end is, 1 to 64 (default 1).
+    /// Which of the hosts on the server's side the other end is, 1 to 5000, or 64 on a kernel (default 1).
     pub server: Option<u16>,
     /// In a cell: at which station (default: the first).
     pub station: Option<String>,
@@ -283,7 +284,7 @@ impl ProbeScenario {
             return fail(&field("size"), size, "60 to 1514 bytes");
         }
         within(&field("rtt"), self.rtt, RTT.0, RTT.1)?;
-        self.identity().check(&place, on.wifi)?;
+        self.identity().check(&place, on)?;
         on.check_ends(&place, self.ends.as_ref())
     }
 
