@@ -66,7 +66,8 @@ impl Run {
     }
 
     /// Sets a scenario up with a capture at these points, which sees all packets from the beginning of the run
-    /// (`lead` before the measured window) to the end of the measured window. It changes nothing in the record.
+    /// (`lead` before the measured window) to the end of the measured window. It changes nothing in the record but
+    /// its cost: a bottleneck that nobody looks at has no events of its own.
     ///
     /// # Errors
     /// As [`Run::new`].
