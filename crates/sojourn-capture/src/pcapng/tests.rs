@@ -108,7 +108,11 @@ fn a_capture_changes_nothing_in_the_record_and_is_the_same_each_time() {
     // A bottleneck that nobody looks at has no events of its own, so the cost differs.
     let but_cost = |record: &str| {
         let mut record: serde_json::Value = serde_json::from_str(record).expect("a record");
-        record.as_object_mut().expect("an object").remove("cost").expect("a cost");
+        record
+            .as_object_mut()
+            .expect("an object")
+            .remove("cost")
+            .expect("a cost");
         record
     };
     let without = sojourn_sim::run(scenario()).expect("a valid scenario").to_json();
