@@ -1,4 +1,4 @@
-"""train: builds the example `scenario` of sojourn-sim as `make wheel` builds the simulator, and prints its path.
+"""train: builds the example `scenario` of sojourn-sim with what was counted in a first build, and prints its path.
 
 The compiler is told what runs most: the simulator is built once so that it counts, runs scenarios of all kinds, and is
 built again with the counts (profile-guided optimisation). It takes 9 to 14 % fewer instructions. Needs LLVM's tools of

@@ -3,8 +3,7 @@
 The wheel holds the simulator for Python 3.11 and newer (the stable ABI), the agent of the linux back end, and the
 daemon `sojournd`. All of it runs with glibc 2.17 and newer. Zig is the linker, and so an x86_64 machine makes the wheel
 of aarch64 as well. FOLDER is the source of libpcap, which is linked statically: with it the daemon captures on network
-interfaces, without it `sojournd flush` reads capture files only. With LLVM's tools (`rustup component add llvm-tools`)
-the simulator is built twice, the second time with what the first has counted (`tools/release/train.py`).
+interfaces, without it `sojournd flush` reads capture files only.
 
 With --check nothing is built: status 1 says that a wheel lacks something or has something too much.
 """
@@ -12,7 +11,6 @@ With --check nothing is built: status 1 says that a wheel lacks something or has
 from __future__ import annotations
 
 import os
-import platform
 import re
 import shutil
 import sys
@@ -21,8 +19,8 @@ import zipfile
 from collections.abc import Iterator
 from pathlib import Path
 
-from tools.release import ROOT, Refused, output, run, train
-from tools.release.zig import LIVE, NOTICES, TOOLS, Build, environment, install, main, missing_notices, version
+from tools.release import ROOT, Refused, output, run
+from tools.release.zig import LIVE, NOTICES, Build, environment, install, main, missing_notices, version
 
 OUT = ROOT / "out/wheels"
 #: The oldest C library that Rust's own library runs with.
@@ -43,8 +41,8 @@ def build(arch: str, libpcap: Path | None) -> Path:
         folder = Path(scratch)
         programs = made.programs(folder, LIVE)
         words = ("maturin", "build", "--quiet", "--release", "--locked", "--zig", "--target", made.target)
-        oldest = "manylinux_{}_{}".format(*GLIBC)
-        run(*words, "--compatibility", oldest, "--out", folder / "bare", environment=_trained(made, folder))
+        platform = "manylinux_{}_{}".format(*GLIBC)
+        run(*words, "--compatibility", platform, "--out", folder / "bare", environment=made.environment)
         run("wheel", "unpack", "--dest", folder, *folder.glob("bare/*.whl"), environment=made.environment)
         (content,) = folder.glob("sojourn-*")
         install(programs / "sojourn-agent", content / AGENT)
@@ -60,26 +58,6 @@ def build(arch: str, libpcap: Path | None) -> Path:
         run("wheel", "pack", "--dest-dir", OUT, content, environment=made.environment)
     (wheel,) = OUT.glob(f"sojourn-{version()}-*manylinux*_{arch}.whl")
     return wheel
-
-
-def _trained(made: Build, folder: Path) -> dict[str, str]:
-    """Return the environment in which the simulator is built with what it was trained to (`tools/release/train.py`)."""
-    if made.arch != platform.machine() or train.tool() is None:
-        print(
-            "wheel: the simulator is not trained, and slower by a tenth: that takes a machine of its own architecture, "
-            "and LLVM's tools (rustup component add llvm-tools)",
-            file=sys.stderr,
-        )
-        return made.environment
-    training = train.Training(folder / "counts")
-    counting = training.counting(made.environment)
-    words = ("maturin", "build", "--quiet", "--release", "--locked", "--target", made.target)
-    run(*words, "--out", folder / "counting", environment=counting)
-    run("wheel", "unpack", "--dest", folder / "counting", *folder.glob("counting/*.whl"), environment=made.environment)
-    (content,) = folder.glob("counting/sojourn-*/")
-    program = "import sys; from sojourn import _native; _native.run(sys.stdin.read())"
-    training.run(TOOLS / "bin/python", "-c", program, environment=counting | {"PYTHONPATH": str(content)})
-    return training.counted(made.environment)
 
 
 def faults(wheel: Path) -> Iterator[str]:
