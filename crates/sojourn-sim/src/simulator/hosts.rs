@@ -61,8 +61,7 @@ impl Simulator {
             self.fabric.segments.occupy();
             self.fabric.send(packet);
         }
-        let h = &self.hosts[host as usize];
-        if h.device != END {
+        if device != END {
             self.wait_for_device(host);
         }
         let h = &self.hosts[host as usize];
