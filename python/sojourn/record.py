@@ -34,6 +34,8 @@ class Record(Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False):
     games: list[GameRecord] | None = None
     kernel: KernelRecord | None = None
     links: dict[Text, BottleneckRecord] | None = None
+    program_flows: list[ProgramFlowRecord] | None = None
+    programs: list[ProgramRecord] | None = None
     tcp_counters: dict[Text, dict[Text, Whole]] | None = None
     wifi: WifiRecord | None = None
 
@@ -230,6 +232,7 @@ class SeriesRecord(Struct, frozen=True, kw_only=True, omit_defaults=True, gc=Fal
     airtime_ms: dict[Text, list[Number]] | None = None
     flusher: dict[Text, FlusherFlowSeries] | None = None
     links: dict[Text, LinkSeriesRecord] | None = None
+    outputs: dict[Text, OutputRecord] | None = None
 
 
 class ProbeSeries(Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False):
@@ -266,6 +269,13 @@ class LinkSeriesRecord(Struct, frozen=True, kw_only=True, omit_defaults=True, gc
     backlog_packets: list[Whole]
     drops: list[Whole]
     packets: list[Whole]
+
+
+class OutputRecord(Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False):
+    """What a program wrote."""
+
+    kept: dict[Text, Text]
+    base64: list[Text]
 
 
 class Cost(Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False):
@@ -381,6 +391,40 @@ class KernelRecord(Struct, frozen=True, kw_only=True, omit_defaults=True, gc=Fal
     version: Text
     virtual_time: bool
     wifi: dict[Text, Lines] | None = None
+
+
+class ProgramFlowRecord(Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False):
+    """A flow of programs at the bottleneck: what has the same protocol, addresses and ports."""
+
+    protocol: Text
+    client: Text
+    server: Text
+    up: ProgramWayRecord
+    down: ProgramWayRecord
+
+
+class ProgramWayRecord(Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False):
+    """One direction of a flow of programs at the bottleneck, over the measured window."""
+
+    packets: Whole
+    bytes: Whole
+    dropped: Whole
+    marked: Whole
+    first_s: Number | None
+    last_s: Number | None
+    rate_mbit: Number | None
+    sojourn_ms: Quantiles
+
+
+class ProgramRecord(Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False):
+    """A program that ran in a host of the bed."""
+
+    name: Name
+    host: Text
+    started_s: Number | None
+    ended_s: Number | None
+    status: Integer | None
+    signal: Integer | None
 
 
 class WifiRecord(Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False):

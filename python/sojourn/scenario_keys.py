@@ -415,6 +415,51 @@ class Game:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Program:
+    """A program on a host of the bed, which runs on a kernel with the machine's files as its own, read-only.
+
+    Its flows are measured at the bottleneck, and its outputs are kept.
+
+    Attributes
+    ----------
+    name
+        Unique among programs.
+    host
+        Where it runs: `"client"`, `"client2"` to `"client16"`, `"server"`, `"server2"` to `"server16"`, or `"router"`,
+        which has the bottleneck from client to server and may use `tc` and `ip`. In a cell a client is a station, in
+        their order.
+    command
+        The program and its words, as they are handed to it: no shell reads them. The first is a name to be looked for,
+        or a path.
+    start
+        Time text: when it starts, from the beginning of the measured window (default: at once); not with `ready`.
+    ready
+        What says that it is ready, `"port 5201"`, `"port"` or `"line TEXT"`: something waits at that port or at any, or
+        its output has TEXT. It is started before all traffic, which begins once it is ready (default: nobody waits for
+        it).
+    stop
+        Time text: when it is told to end, by SIGTERM and a second later by SIGKILL (default: at the end of the measured
+        window).
+    files
+        Files of the machine that are copied into its folder, by their paths.
+    keep
+        Files of its folder that are kept in the run, by their paths there.
+    environment
+        Variables of its environment beside those that it has anyway, each `"NAME=value"`.
+    """
+
+    name: str
+    host: str
+    command: tuple[str, ...]
+    start: str | None = None
+    ready: str | None = None
+    stop: str | None = None
+    files: tuple[str, ...] | None = None
+    keep: tuple[str, ...] | None = None
+    environment: tuple[str, ...] | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Wifi:
     """A cell, which takes the place of the links between the clients and the first router.
 
@@ -904,6 +949,8 @@ class Keys:
         Files that are sent one after the other.
     games
         Streams of games.
+    programs
+        Programs of one's own; only on `linux`.
     wifi
         The cell between the clients and the bottleneck (default: a wire); `edge_rate` is then that of the server's
         link.
@@ -947,6 +994,7 @@ class Keys:
     web: tuple[Web, ...] = ()
     downloads: tuple[Download, ...] = ()
     games: tuple[Game, ...] = ()
+    programs: tuple[Program, ...] = ()
     wifi: Wifi | None = None
     topology: Topology | None = None
     flusher: Flusher | None = None
@@ -954,7 +1002,14 @@ class Keys:
 
 
 #: The lists of traffic, and what each holds.
-TRAFFIC: dict[str, type] = {"flows": Flow, "probes": Probe, "web": Web, "downloads": Download, "games": Game}
+TRAFFIC: dict[str, type] = {
+    "flows": Flow,
+    "probes": Probe,
+    "web": Web,
+    "downloads": Download,
+    "games": Game,
+    "programs": Program,
+}
 __all__ = [
     "TRAFFIC",
     "Direction",
@@ -968,6 +1023,7 @@ __all__ = [
     "Group",
     "Link",
     "Probe",
+    "Program",
     "Station",
     "Tcp",
     "Topology",

@@ -20,8 +20,8 @@ pub use load::{
 };
 pub use measured::{
     DownloadMeasured, EcnMeasured, Fetch, FileMeasured, FlowMeasured, FlushMeasured, FlusherFlowMeasured,
-    FlusherMeasured, Kernel, LatenessMeasured, Measured, Passed, ProbeMeasured, QdiscMeasured, QdiscSample, Sample,
-    UdpMeasured, WebMeasured, WritesMeasured,
+    FlusherMeasured, Kernel, LatenessMeasured, Measured, Passed, ProbeMeasured, ProgramFlow, ProgramMeasured,
+    QdiscMeasured, QdiscSample, Sample, UdpMeasured, WebMeasured, WritesMeasured,
 };
 pub use qdisc::QdiscPlan;
 pub use watched::{Conversation, Watched, WatchedError};
@@ -29,6 +29,9 @@ pub use wifi::{
     AqlPlan, CategoryPlan, RadioSample, RadioTotals, WifiLinkPlan, WifiMeasured, WifiPlan, WifiQueuePlan,
     WifiStationPlan,
 };
+
+/// Most flows of programs that are told apart at the bottleneck.
+pub const MOST_PROGRAM_FLOWS: usize = 10_000;
 
 /// Format name of [`LoadPlan`].
 pub const LOAD_FORMAT: &str = "sojourn-load/2";

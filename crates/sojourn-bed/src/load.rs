@@ -3,7 +3,7 @@
 use crate::qdisc::QdiscPlan;
 use crate::wifi::WifiPlan;
 use serde::{Deserialize, Serialize};
-use sojourn_scenario::{DownloadScenario, EDGE_LIMIT, FlowScenario, ProbeScenario, Traffic, WebScenario};
+use sojourn_scenario::{DownloadScenario, EDGE_LIMIT, FlowScenario, ProbeScenario, ProgramScenario, Traffic, WebScenario};
 use sojourn_tcp::TcpParams;
 use std::ops::Deref;
 
@@ -55,6 +55,9 @@ pub struct LoadPlan {
     /// A queue flusher on the path.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub flusher: Option<FlusherPlan>,
+    /// Programs in the hosts, as the scenario has them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub programs: Vec<ProgramScenario>,
 }
 
 /// A queue flusher.

@@ -2,7 +2,8 @@
 
 use crate::wifi::WifiMeasured;
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
+use std::net::SocketAddr;
 
 /// What the agent of a bed measured. Lists are in the order of the plan.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -33,6 +34,41 @@ pub struct Measured {
     /// A queue flusher, and the round trips beside it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub flusher: Option<FlusherMeasured>,
+    /// The programs.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub programs: Vec<ProgramMeasured>,
+    /// Their flows at the bottleneck, by the numbers of [`crate::Conversation::Program`].
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub program_flows: Vec<ProgramFlow>,
+}
+
+/// What became of a program.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ProgramMeasured {
+    /// When it was started; `None` if the run ended before.
+    pub started_ns: Option<i64>,
+    /// When it ended; `None` if it was not started, or only ended because it was told to.
+    pub ended_ns: Option<i64>,
+    /// Its exit status, if it ended by itself.
+    pub status: Option<i32>,
+    /// The number of the signal that ended it, if it was none of the agent's.
+    pub signal: Option<i32>,
+    /// What is kept of it, by name: `stdout`, `stderr`, and files by their paths in its folder; those that are not there are left
+    /// out. Text where it is UTF-8, else base 64 (RFC 4648 section 4).
+    pub kept: BTreeMap<String, String>,
+    /// Names of what is in base 64.
+    pub base64: BTreeSet<String>,
+}
+
+/// A flow of programs: what has the same protocol, addresses and ports.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct ProgramFlow {
+    /// Its number in the header of IP, such as 6 for TCP.
+    pub protocol: u8,
+    /// The end on the client's side; of ICMP the port is the identifier of an echo.
+    pub client: SocketAddr,
+    /// The end on the server's side.
+    pub server: SocketAddr,
 }
 
 /// What a queue flusher did in the measured window, and what round-trip times the flows had.

@@ -18,6 +18,8 @@ pub enum Conversation {
     Dns(u16),
     /// A connection of a download.
     Download(u16),
+    /// A flow of programs.
+    Program(u16),
     /// A datagram of a flush.
     Flush,
     /// None of the plan's.
@@ -79,6 +81,7 @@ impl Watched {
             Conversation::Other => (4, 0),
             Conversation::Download(i) => (5, i),
             Conversation::Flush => (6, 0),
+            Conversation::Program(i) => (7, i),
         };
         let flags = u8::from(self.down)
             | u8::from(self.left) << 1
@@ -138,6 +141,7 @@ impl Watched {
             (4, 0) => Conversation::Other,
             (5, i) => Conversation::Download(i),
             (6, 0) => Conversation::Flush,
+            (7, i) => Conversation::Program(i),
             _ => return Err(WatchedError),
         };
         if flags >= 1 << 5 {
@@ -176,7 +180,12 @@ mod tests {
     #[test]
     fn a_record_comes_back_as_it_was_written() {
         assert_eq!(Watched::from_bytes(&FRAME.to_bytes()), Ok(FRAME));
-        for conversation in [Conversation::Other, Conversation::Download(999), Conversation::Flush] {
+        for conversation in [
+            Conversation::Other,
+            Conversation::Download(999),
+            Conversation::Program(9),
+            Conversation::Flush,
+        ] {
             let other = Watched { conversation, ..FRAME };
             assert_eq!(Watched::from_bytes(&other.to_bytes()), Ok(other));
         }
@@ -184,7 +193,7 @@ mod tests {
 
     #[test]
     fn what_is_no_record_is_refused() {
-        for (place, value) in [(20, 7), (21, 32), (22, 1), (23, 9)] {
+        for (place, value) in [(20, 8), (21, 32), (22, 1), (23, 9)] {
             let mut bytes = FRAME.to_bytes();
             bytes[place] = value;
             assert_eq!(Watched::from_bytes(&bytes), Err(WatchedError));

@@ -14,6 +14,7 @@ pub(crate) mod kernel;
 mod live;
 pub mod observers;
 pub mod plan;
+pub mod programs;
 mod reactor;
 mod run;
 pub mod traffic;

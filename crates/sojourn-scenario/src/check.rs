@@ -9,7 +9,7 @@ use crate::reading;
 use crate::scenario::{DEFAULT_RATE, QDISC};
 use crate::traffic::KINDS;
 use crate::{
-    BINS_MAX, Backend, DELAY_TICK_MAX, DURATION_MAX, Direction, FlowScenario, Limits, ProbeScenario, RTT, Scenario,
+    BINS_MAX, Backend, DELAY_TICK_MAX, DURATION_MAX, Direction, FlowScenario, Limits, ProbeScenario, ProgramScenario, RTT, Scenario,
     ScenarioError, Traffic, Transport, WifiScenario, fail, hosts, limits, wifi_kernel,
 };
 use serde_json::Value;
@@ -129,6 +129,7 @@ impl Scenario {
         within("start_jitter", self.start_jitter, Duration::ZERO, self.duration)?;
         self.check_each(on)?;
         self.check_names()?;
+        ProgramScenario::check_all(&self.programs, on)?;
         match &self.flusher {
             Some(flusher) => flusher.check(&self.tcp_names(), on),
             None => Ok(()),

@@ -8,7 +8,7 @@
 //! [`tools/bench/cost.py`]: ../../../../../tools/bench/cost.py
 
 use crate::traffic::KINDS;
-use crate::{Backend, BottleneckScenario, Direction, Scenario, Traffic, Transport, UDP_FRAME};
+use crate::{Backend, BottleneckScenario, Direction, ProgramScenario, Scenario, Traffic, Transport, UDP_FRAME};
 use serde::Serialize;
 use sojourn_units::Duration;
 use sojourn_wifi::{CellSpec, NodeSpec};
@@ -221,6 +221,7 @@ impl Estimate<'_> {
     fn cost(mut self, backend: Backend) -> Cost {
         let s = self.s;
         s.cost_each(&mut self);
+        ProgramScenario::cost(&s.programs, &mut self);
         self.series();
         let seconds = s.duration.as_secs_f64();
         let acks = if s.tcp.delayed_ack { 0.6 } else { 1.0 };

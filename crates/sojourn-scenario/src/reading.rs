@@ -175,6 +175,7 @@ fn check_objects(value: &Value) -> Result<(), ScenarioError> {
         object("flusher", flusher)?;
         check_list("flusher.watch", flusher.get("watch"), FLOWS_MAX)?;
     }
+    objects("programs", value.get("programs"))?;
     check_traffic(value)?;
     LISTS.iter().try_for_each(|key| objects(key, value.get(key)))
 }

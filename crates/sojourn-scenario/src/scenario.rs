@@ -5,7 +5,7 @@ use crate::flat::flatten;
 use crate::wifi_keys::Wifi;
 use crate::{
     Access, BottleneckScenario, Direction, DownloadScenario, FlowScenario, FlusherScenario, GameScenario, IdentityKeys,
-    LinkScenario, ProbeScenario, TopologyScenario, Traffic, Transport, UDP_FRAME, WebScenario, WifiScenario,
+    LinkScenario, ProbeScenario, ProgramScenario, TopologyScenario, Traffic, Transport, UDP_FRAME, WebScenario, WifiScenario,
     is_default,
 };
 use schemars::JsonSchema;
@@ -68,6 +68,9 @@ pub struct Scenario {
     /// Streams of games.
     #[serde(skip_serializing_if = "is_default")]
     pub games: Vec<GameScenario>,
+    /// Programs of one's own; only on `linux`.
+    #[serde(skip_serializing_if = "is_default")]
+    pub programs: Vec<ProgramScenario>,
     /// The cell between the clients and the bottleneck (default: a wire); `edge_rate` is then that of the server's link.
     #[schemars(with = "Option<Wifi>")]
     pub wifi: Option<WifiScenario>,
@@ -117,6 +120,7 @@ impl Default for Scenario {
             web: Vec::new(),
             downloads: Vec::new(),
             games: Vec::new(),
+            programs: Vec::new(),
             wifi: None,
             topology: None,
             flusher: None,

@@ -1,7 +1,7 @@
 //! The keys of a scenario as data, for editors, documents and other languages.
 
 use crate::wifi_keys::{Categories, Category, Edca, Group, Station, Wifi};
-use crate::{FlusherScenario, LinkScenario, Scenario, TopologyScenario, flat, traffic};
+use crate::{FlusherScenario, LinkScenario, ProgramScenario, Scenario, TopologyScenario, flat, traffic};
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::de::{self, Deserialize, Visitor};
 use serde::{Deserializer, forward_to_deserialize_any};
@@ -27,6 +27,7 @@ pub fn schema() -> Schema {
         named::<FlusherScenario>(),
         named::<TopologyScenario>(),
         named::<LinkScenario>(),
+        named::<ProgramScenario>(),
     ];
     for (name, order) in traffic::keys().into_iter().chain(others) {
         if let Some(Value::Object(object)) = schema.pointer_mut(&format!("/$defs/{name}")) {

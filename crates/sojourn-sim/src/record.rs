@@ -7,6 +7,7 @@ mod games;
 mod make;
 pub(crate) mod numbers;
 pub(crate) mod pages;
+pub(crate) mod programs;
 mod simulated;
 mod voice;
 pub(crate) mod wifi;
@@ -14,6 +15,7 @@ pub(crate) mod wifi;
 pub use downloads::{DownloadRecord, FileRecord, SojournOfOne, WritesRecord};
 pub use flusher::{FlushRecord, FlusherFlowRecord, FlusherFlowSeries, FlusherRecord, PathRttRecord};
 pub use games::GameRecord;
+pub use programs::{OutputRecord, ProgramFlowRecord, ProgramRecord, ProgramWayRecord};
 pub(crate) use simulated::Simulated;
 pub use wifi::{WifiLatencyRecord, WifiRecord, WifiStationRecord, WifiTidRecord, WifiWayRecord};
 
@@ -442,6 +444,9 @@ pub struct SeriesRecord {
     /// TCP flows beside a flusher; absent without.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub flusher: BTreeMap<String, FlusherFlowSeries>,
+    /// What programs wrote; absent without.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub outputs: BTreeMap<String, OutputRecord>,
 }
 
 /// The kernel that a run was measured on.
@@ -506,6 +511,12 @@ pub struct Record {
     /// Each stream of a game; absent without.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub games: Vec<GameRecord>,
+    /// Each program; absent without.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub programs: Vec<ProgramRecord>,
+    /// Each flow of programs at the bottleneck, in the order in which they came there; absent without.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub program_flows: Vec<ProgramFlowRecord>,
     /// The bottleneck.
     pub bottleneck: Bottlenecks,
     /// Each link of a topology that has a rate, by its name `A-B`; absent without a topology.

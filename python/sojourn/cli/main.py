@@ -14,6 +14,7 @@ from sojourn import __version__
 from sojourn.cli import (
     catalogue,
     compare,
+    execute,
     export,
     imports,
     kernel,
@@ -112,6 +113,7 @@ def build_parser() -> Parser:
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", dest="command", required=True)
     for module in (
         run,
+        execute,
         compare,
         sweep,
         study,
@@ -142,12 +144,13 @@ def _dispatch(words: Sequence[str]) -> int:
 def _join_negative(words: Sequence[str]) -> list[str]:
     """Write `--rate -5mbit` as `--rate=-5mbit`, so that the value is judged and not taken for an option."""
     joined: list[str] = []
-    for word in words:
+    end = words.index("--") if "--" in words else len(words)
+    for word in words[:end]:
         if joined and re.match(r"-[\d.]", word) and re.fullmatch(r"--[a-z-]+", joined[-1]):
             joined[-1] += f"={word}"
         else:
             joined.append(word)
-    return joined
+    return [*joined, *words[end:]]
 
 
 def _complain(sentence: str) -> int:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Literal
 
 from sojourn import tables
+from sojourn.cli import programs
 from sojourn.record import (
     DownloadRecord,
     FlowRecord,
@@ -33,6 +34,8 @@ def describe(record: Record) -> list[str]:
         parts.append(_downloads(record.downloads))
     if record.games:
         parts.append(_games(record.games))
+    if record.programs:
+        parts += programs.describe(record.programs, record.program_flows or [])
     thin = [(flow, flow.writes) for flow in record.flows if flow.writes is not None]
     if thin:
         parts.append(_thin(thin))

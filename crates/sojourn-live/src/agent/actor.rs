@@ -77,6 +77,8 @@ pub enum Host {
     R2,
     /// `server`.
     Server,
+    /// The server of this number, counted from 0, in a namespace of its own for programs: `server2` and so on.
+    FurtherServer(u16),
 }
 
 impl Host {
@@ -89,6 +91,7 @@ impl Host {
             Self::R1 => "r1",
             Self::R2 => "r2",
             Self::Server => "server",
+            Self::FurtherServer(number) => return Cow::Owned(format!("server{}", u32::from(number) + 1)),
         })
     }
 }

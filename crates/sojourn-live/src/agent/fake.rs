@@ -33,6 +33,7 @@ pub(super) fn load() -> LoadPlan {
         downloads: Vec::new(),
         wifi: None,
         flusher: None,
+        programs: Vec::new(),
     }
 }
 

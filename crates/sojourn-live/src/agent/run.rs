@@ -9,6 +9,7 @@ use crate::agent::observers::flush::Flush;
 use crate::agent::observers::qdisc::Bottlenecks;
 use crate::agent::observers::radio::Radio;
 use crate::agent::observers::tap::{Tap, Watch};
+use crate::agent::programs::Programs;
 use crate::agent::plan::build::Bed;
 use crate::agent::plan::introduce::introduce;
 use crate::agent::plan::job::Job;
@@ -80,7 +81,11 @@ fn actors(job: &Job, directory: &Path, bed: &mut Bed) -> Result<Vec<Box<dyn Acto
         let path = directory.join("packets.bin");
         let file = File::create(&path).doing(|| format!("cannot write {}", path.display()))?;
         let (up, down) = (Watch::of(&job.bed.watch.up)?, Watch::of(&job.bed.watch.down)?);
-        actors.push(Box::new(Tap::new(up, down, plan, Box::new(file))));
+        let tap = Tap::new(up, down, plan, Box::new(file));
+        actors.push(Box::new(match &job.programs {
+            Some(programs) => tap.telling_programs(programs.addresses.clone()),
+            None => tap,
+        }));
     }
     if let Some(radio) = &job.bed.radio {
         actors.push(Box::new(Radio::new(radio, job.bed.clients.len(), plan)));
@@ -130,7 +135,12 @@ pub(super) fn run(job: &Job, directory: &Path) -> Result<(), AgentError> {
     write(directory, "packets.bin", &[])?;
     std::thread::sleep(LINKS_COME_UP);
     introduce(&mut bed, &job.load)?;
+    let programs = job.programs.as_ref().map(|programs| Programs::begin(programs, &job.load, directory, &mut bed));
+    let programs = programs.transpose()?;
     let mut actors = actors(job, directory, &mut bed)?;
+    if let Some(programs) = programs {
+        actors.push(Box::new(programs));
+    }
     let plan = &job.load;
     let mut reactor = Reactor::new(bed, until_begin(plan), signed(plan.duration_ns))?;
     reactor.run(&mut actors)?;

@@ -1,6 +1,6 @@
 //! The agent of a bed: `sojourn-agent run DIR`, or the first process of a guest.
 
-use sojourn_live::agent::{guest, host};
+use sojourn_live::agent::{guest, host, programs};
 use sojourn_live::supervise::{Charge, keep, supervise};
 use std::ffi::OsString;
 use std::path::Path;
@@ -56,6 +56,7 @@ fn main() -> ExitCode {
             Some("--"),
             ..,
         ] => watch_over(verb == "keep", [master, seconds], &arguments[6], &arguments[8..]),
+        [Some("program"), ..] if std::process::id() != 1 => programs::become_program(&arguments[1..]),
         _ if std::process::id() == 1 => {
             guest::first_process();
             ExitCode::FAILURE

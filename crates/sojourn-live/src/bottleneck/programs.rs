@@ -93,7 +93,7 @@ impl Program {
             {
                 return Err(AgentError::Plan(format!("{} ended at once: {status}", self.name)));
             }
-            if listens() || stop() != Stop::No {
+            if waits_at(None) || stop() != Stop::No {
                 return Ok(());
             }
             std::thread::sleep(LOOK);
@@ -150,17 +150,21 @@ impl Program {
     }
 }
 
-/// Whether a socket of this thread's namespace is bound to wait for others: TCP that listens, or UDP.
-fn listens() -> bool {
-    let lines = |name: &str| std::fs::read_to_string(format!("/proc/thread-self/net/{name}")).unwrap_or_default();
-    let column = |line: &str, n: usize| line.split_whitespace().nth(n).map(str::to_owned);
-    let tcp = ["tcp", "tcp6"].iter().any(|name| {
-        lines(name)
-            .lines()
-            .skip(1)
-            .any(|line| column(line, 3).as_deref() == Some("0A"))
-    });
-    tcp || ["udp", "udp6"].iter().any(|name| lines(name).lines().count() > 1)
+/// Whether a socket of this thread's namespace is bound to wait for others, at `port` or at any: TCP that listens, or UDP.
+pub(crate) fn waits_at(port: Option<u16>) -> bool {
+    let sockets = |name: &str, state: &str| {
+        let text = std::fs::read_to_string(format!("/proc/thread-self/net/{name}")).unwrap_or_default();
+        text.lines().skip(1).any(|line| {
+            let columns: Vec<&str> = line.split_whitespace().take(4).collect();
+            let bound = columns.get(1).and_then(|address| address.rsplit_once(':'));
+            let bound = bound.and_then(|(_, port)| u16::from_str_radix(port, 16).ok());
+            columns.get(3).is_some_and(|found| *found == state) && (port.is_none() || bound == port)
+        })
+    };
+    // TCP_LISTEN, and TCP_CLOSE, which is all that UDP has without a peer.
+    [("tcp", "0A"), ("tcp6", "0A"), ("udp", "07"), ("udp6", "07")]
+        .iter()
+        .any(|(name, state)| sockets(name, state))
 }
 
 /// The status that says how a program ended, as a shell tells it.

@@ -140,6 +140,20 @@ pub fn drop_privileges(identity: &Identity, keep: Keep) -> Result<(), String> {
         Identity::Same => leave_groups()?,
         Identity::Other { user, group, .. } => become_other(user, group)?,
     }
+    keep_rights(kept)
+}
+
+/// Gives up all rights but these, for this process and for what it becomes, whose user stays the same.
+///
+/// # Errors
+/// One sentence; rights may be gone in part, so the caller must end.
+pub(crate) fn keep_only(kept: &[Capability]) -> Result<(), String> {
+    set_no_new_privs().map_err(|e| sentence("no_new_privs cannot be set", &e))?;
+    empty_bounding_set(kept)?;
+    keep_rights(kept)
+}
+
+fn keep_rights(kept: &[Capability]) -> Result<(), String> {
     let cannot = |e: caps::errors::CapsError| sentence("the capabilities cannot be given up", &e);
     caps::clear(None, CapSet::Ambient).map_err(cannot)?;
     // A change of identity took all out of the effective set, and left them in the permitted one.

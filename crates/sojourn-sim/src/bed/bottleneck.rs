@@ -23,6 +23,7 @@ use crate::meter::Meter;
 use crate::packet::{FrameKind, Packet};
 use crate::record::assemble::{DropsByReason, bottleneck};
 use crate::record::numbers::{seconds_from, signed_ns};
+use crate::record::programs::Departed;
 use crate::record::{BacklogRecord, BottleneckRecord};
 use sojourn_bed::{Conversation, QdiscMeasured, QdiscSample, Watched};
 use sojourn_qdisc::{Descriptor, DropReason, OptionValue};
@@ -164,12 +165,12 @@ impl Side<'_> {
         Ok(counted)
     }
 
-    /// The record of this direction, and the meter that it comes from.
+    /// The record of this direction, the meter that it comes from, and what departed of each flow of programs.
     ///
     /// # Errors
     /// [`MeasuredError`] for counters that fall, and where frames and counters do not fit together: where the drops
     /// told from the frames, or the frames that left without having come, are off by more than 16 and a fiftieth.
-    pub(super) fn record(&self, frames: &Frames<'_>) -> Result<(BottleneckRecord, Meter), MeasuredError> {
+    pub(super) fn record(&self, frames: &Frames<'_>) -> Result<(BottleneckRecord, Meter, Vec<Departed>), MeasuredError> {
         let counted = self.counted()?;
         let passage = frames.passage(self.direction == Direction::Down, self.end_ns());
         let most = 16 + passage.left / 50;
@@ -181,7 +182,7 @@ impl Side<'_> {
             );
             return fail(field, passage.unmatched, rule);
         }
-        let meter = Replay::new(self, frames, &passage, counted).run();
+        let (meter, departed) = Replay::new(self, frames, &passage, counted).run();
         let (by_frames, total) = (meter.dropped(), counted.total());
         let most = 16 + total / 50;
         if by_frames.abs_diff(total) > most {
@@ -218,7 +219,7 @@ impl Side<'_> {
         if let Some(sampled) = self.sampled_backlog(total) {
             (record.backlog_packets, record.backlog_bytes) = sampled;
         }
-        Ok((record, meter))
+        Ok((record, meter, departed))
     }
 
     /// The backlog as the kernel's samples have it, packets and bytes, where frames cannot tell when one was dropped.
@@ -269,6 +270,8 @@ struct Replay<'a> {
     limit: Option<Limit>,
     counted: Counted,
     meter: Meter,
+    /// By flow of programs.
+    departed: Vec<Departed>,
     /// By queue.
     doomed: BTreeMap<u32, VecDeque<Doomed>>,
     /// Frames that never left and are still queued when the window ends: those from this place on that may be.
@@ -287,6 +290,7 @@ impl<'a> Replay<'a> {
             limit: Limit::of(&side.bottleneck()),
             counted,
             meter: side.routes.meter(),
+            departed: vec![Departed::default(); side.routes.programs.len()],
             doomed: BTreeMap::new(),
             queued_from: usize::MAX,
             last_served: BTreeMap::new(),
@@ -316,6 +320,7 @@ impl<'a> Replay<'a> {
             Conversation::Other => 4 << 16,
             Conversation::Download(n) => 5 << 16 | u32::from(n),
             Conversation::Flush => 6 << 16,
+            Conversation::Program(n) => 7 << 16 | u32::from(n),
         }
     }
 
@@ -374,16 +379,31 @@ impl<'a> Replay<'a> {
             Conversation::Flow(n) => Some(usize::from(n)),
             Conversation::Probe(n) => Some(s.flows.len() + usize::from(n)),
             Conversation::Download(n) => Some(s.flows.len() + s.probes.len() + s.web.len() + usize::from(n)),
-            Conversation::Web(_) | Conversation::Dns(_) | Conversation::Flush | Conversation::Other => None,
+            Conversation::Web(_)
+            | Conversation::Dns(_)
+            | Conversation::Flush
+            | Conversation::Program(_)
+            | Conversation::Other => None,
         };
-        let route = number.map_or(routes.others, |number| {
-            let (pair, opens) = routes.traffic[number];
-            pair.of(opens == self.side.direction)
-        });
+        let route = match (number, frame.conversation) {
+            (Some(number), _) => {
+                let (pair, opens) = routes.traffic[number];
+                pair.of(opens == self.side.direction)
+            }
+            (None, Conversation::Program(n)) => {
+                routes.programs[usize::from(n)].of(self.side.direction == Direction::Up)
+            }
+            (None, _) => routes.others,
+        };
         let kind = match frame.conversation {
-            Conversation::Flow(_) | Conversation::Web(_) | Conversation::Download(_) if frame.data => FrameKind::Data,
-            Conversation::Flow(_) | Conversation::Web(_) | Conversation::Download(_) if frame.syn => FrameKind::Syn,
-            Conversation::Flow(_) | Conversation::Web(_) | Conversation::Download(_) => FrameKind::Ack,
+            // Of a program's UDP and ICMP the agent says that they are data.
+            Conversation::Flow(_) | Conversation::Web(_) | Conversation::Download(_) | Conversation::Program(_) => {
+                match (frame.data, frame.syn) {
+                    (true, _) => FrameKind::Data,
+                    (false, true) => FrameKind::Syn,
+                    (false, false) => FrameKind::Ack,
+                }
+            }
             Conversation::Probe(_) | Conversation::Dns(_) | Conversation::Flush | Conversation::Other => {
                 FrameKind::Other
             }
@@ -391,7 +411,7 @@ impl<'a> Replay<'a> {
         Packet::observed(frame.length, route.0, kind)
     }
 
-    fn run(mut self) -> Meter {
+    fn run(mut self) -> (Meter, Vec<Departed>) {
         let (begin, end) = (place_in_time(0), place_in_time(self.end_ns()));
         let mut begun = false;
         for place in 0..self.passage.order.len() {
@@ -421,7 +441,7 @@ impl<'a> Replay<'a> {
             }
         }
         self.meter.advance(end);
-        self.meter
+        (self.meter, self.departed)
     }
 
     fn begin(&mut self, at: Time) {
@@ -485,5 +505,8 @@ impl<'a> Replay<'a> {
         let sojourn = Duration::from_nanos(frame.at_ns.abs_diff(arrival.at_ns));
         self.meter
             .on_departure(&packet, sojourn, frame.marked && !arrival.marked, now);
+        if let (Conversation::Program(n), Ok(at)) = (frame.conversation, u64::try_from(frame.at_ns)) {
+            self.departed[usize::from(n)].add(at, frame.length, sojourn);
+        }
     }
 }

@@ -42,11 +42,11 @@ pub(super) struct Passage {
 }
 
 impl<'a> Frames<'a> {
-    /// Reads `bytes`, and checks each frame against the scenario.
+    /// Reads `bytes`, and checks each frame against the scenario, whose programs have so many flows.
     ///
     /// # Errors
     /// [`MeasuredError`] for what no agent writes.
-    pub(super) fn read(bytes: &'a [u8], scenario: &Scenario) -> Result<Self, MeasuredError> {
+    pub(super) fn read(bytes: &'a [u8], scenario: &Scenario, program_flows: usize) -> Result<Self, MeasuredError> {
         let count = bytes.len() / Watched::SIZE;
         if !bytes.len().is_multiple_of(Watched::SIZE) || count >= NONE as usize {
             let rule = format!("a multiple of {}, of less than 2^32 frames", Watched::SIZE);
@@ -74,6 +74,7 @@ impl<'a> Frames<'a> {
                 Conversation::Probe(n) => ("probe", n, scenario.probes.len()),
                 Conversation::Web(n) | Conversation::Dns(n) => ("web client", n, scenario.web.len()),
                 Conversation::Download(n) => ("download", n, scenario.downloads.len()),
+                Conversation::Program(n) => ("flow of programs", n, program_flows),
                 Conversation::Flush if scenario.flusher.is_none() => {
                     return fail(field("conversation"), "a flush", "one that the scenario has");
                 }

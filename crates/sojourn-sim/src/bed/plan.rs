@@ -77,6 +77,7 @@ pub fn load_plan(s: &Scenario, backend: Backend) -> Result<LoadPlan, ScenarioErr
             .collect(),
         wifi: s.wifi.as_ref().map(|wifi| cell::plan(&wifi.cell)),
         flusher: s.flusher.as_ref().map(flusher),
+        programs: s.programs.clone(),
     })
 }
 

@@ -12,13 +12,15 @@ use crate::network::RoutePair;
 use crate::record::assemble::{self, EcnFacts, FlowFacts, Probes, SeriesFacts};
 use crate::record::downloads::{self, DownloadFacts};
 use crate::record::numbers::mean;
+use crate::record::programs;
 use crate::record::{
     Bottlenecks, DownloadRecord, FetchRecord, FileRecord, FlowRecord, KernelRecord, PerDirection, Record, UdpRecord,
     WebRecord, pages,
 };
 use crate::traffic::voice_trace::VoiceTrace;
 use sojourn_bed::{
-    DownloadMeasured, FlowMeasured, MEASURED_FORMAT, Measured, ProbeMeasured, QdiscMeasured, UdpMeasured, WebMeasured,
+    DownloadMeasured, FlowMeasured, MEASURED_FORMAT, MOST_PROGRAM_FLOWS, Measured, ProbeMeasured, ProgramFlow, QdiscMeasured, UdpMeasured,
+    WebMeasured,
 };
 use sojourn_scenario::{
     Backend, Direction, DownloadScenario, FlowScenario, ProbeKindScenario, ProbeScenario, Scenario,
@@ -37,16 +39,16 @@ use std::collections::BTreeMap;
 pub fn measured_record(s: &Scenario, backend: Backend, m: &Measured, packets: &[u8]) -> Result<Record, MeasuredError> {
     check(s, m)?;
     flusher::check(s, m)?;
-    let frames = Frames::read(packets, s)?;
-    let routes = BedRoutes::new(s);
+    let frames = Frames::read(packets, s, m.program_flows.len())?;
+    let routes = BedRoutes::new(s, m.program_flows.len());
     let side = |direction, seen| Side {
         scenario: s,
         routes: &routes,
         direction,
         seen,
     };
-    let (up, up_meter) = side(Direction::Up, &m.up).record(&frames)?;
-    let (down, down_meter) = side(Direction::Down, &m.down).record(&frames)?;
+    let (up, up_meter, departed_up) = side(Direction::Up, &m.up).record(&frames)?;
+    let (down, down_meter, departed_down) = side(Direction::Down, &m.down).record(&frames)?;
     let meters = Meters {
         up: &up_meter,
         down: &down_meter,
@@ -64,6 +66,15 @@ pub fn measured_record(s: &Scenario, backend: Backend, m: &Measured, packets: &[
         flows: flows(s, &m.flows, &routes, meters),
         web: s.web.iter().zip(&m.web).map(|(w, seen)| web(w, seen)).collect(),
         downloads: downloads(s, &m.downloads, &routes, meters),
+        programs: programs::records(s, m),
+        program_flows: {
+            let ways = departed_up.into_iter().zip(departed_down);
+            let one = |((flow, pair), (up, down)): ((&ProgramFlow, &RoutePair), _)| {
+                let [up_counts, down_counts] = [up_meter.counts(pair.forth), down_meter.counts(pair.back)];
+                programs::flow(flow, [(up, up_counts), (down, down_counts)])
+            };
+            m.program_flows.iter().zip(&routes.programs).zip(ways).map(one).collect()
+        },
         bottleneck: Bottlenecks { up, down },
         wifi: air::record(s, m.wifi.as_ref())?,
         flusher: flusher::record(s, m),
@@ -86,6 +97,7 @@ fn check(s: &Scenario, m: &Measured) -> Result<(), MeasuredError> {
         ("probes", m.probes.len(), s.probes.len()),
         ("web clients", m.web.len(), s.web.len()),
         ("downloads", m.downloads.len(), s.downloads.len()),
+        ("programs", m.programs.len(), s.programs.len()),
     ] {
         if found != wanted {
             return fail(
@@ -94,6 +106,10 @@ fn check(s: &Scenario, m: &Measured) -> Result<(), MeasuredError> {
                 format!("{wanted}, as in the scenario"),
             );
         }
+    }
+    if m.program_flows.len() > MOST_PROGRAM_FLOWS {
+        let rule = format!("at most {MOST_PROGRAM_FLOWS}");
+        return fail("number of flows of programs", m.program_flows.len(), rule);
     }
     for (i, flow) in m.flows.iter().enumerate() {
         check_flow(s, i, flow)?;
@@ -375,6 +391,7 @@ fn series(s: &Scenario, m: &Measured) -> SeriesFacts {
         airtimes: m.wifi.as_ref().map_or_else(Vec::new, |seen| seen.airtime_ns.clone()),
         flusher: flusher::series(s, m),
         links: BTreeMap::new(),
+        outputs: programs::outputs(s, m),
         backlog_packets: both(|sample| sample.queued, false),
         drops: both(|sample| sample.drops, true),
         packets: both(|sample| sample.packets, true),

@@ -11,12 +11,14 @@ pub(super) struct BedRoutes {
     /// frames: they are not told apart from others.
     pub(super) traffic: Vec<(RoutePair, Direction)>,
     pub(super) others: RouteId,
+    /// Of each flow of programs: up, and down.
+    pub(super) programs: Vec<RoutePair>,
     /// A meter that has them.
     empty: Meter,
 }
 
 impl BedRoutes {
-    pub(super) fn new(s: &Scenario) -> Self {
+    pub(super) fn new(s: &Scenario, program_flows: usize) -> Self {
         let mut empty = Meter::default();
         let mut pair = |opens: Direction| {
             let pair = RoutePair {
@@ -26,8 +28,14 @@ impl BedRoutes {
             (pair, opens)
         };
         let traffic = s.traffic().map(|one| pair(one.opens())).collect();
+        let programs = (0..program_flows).map(|_| pair(Direction::Up).0).collect();
         let others = empty.add_route();
-        Self { traffic, others, empty }
+        Self {
+            traffic,
+            others,
+            programs,
+            empty,
+        }
     }
 
     /// The traffic of one kind, such as `&FlowScenario`, with its routes.

@@ -3,7 +3,7 @@
 use super::numbers::{jain, mbit, mean, seconds_from};
 use super::{
     BacklogRecord, BottleneckRecord, Cost, DropGapsRecord, EcnRecord, FORMAT, FlowRecord, FlusherFlowSeries,
-    LinkSeriesRecord, PerDirection, ProbeRecord, ProbeSeries, Quantiles, Record, SeriesRecord, SojournOfOne,
+    LinkSeriesRecord, PerDirection, ProbeRecord, ProbeSeries, OutputRecord, Quantiles, Record, SeriesRecord, SojournOfOne,
     SojournRecord, Summary, SynRecord, UdpRecord, VoiceSeries, WritesRecord, downloads, pages, voice,
 };
 use crate::meter::{Meter, Meters};
@@ -307,6 +307,8 @@ pub(crate) struct SeriesFacts {
     pub(crate) flusher: BTreeMap<String, FlusherFlowSeries>,
     /// Of each link of a topology.
     pub(crate) links: BTreeMap<String, LinkSeriesRecord>,
+    /// What programs wrote.
+    pub(crate) outputs: BTreeMap<String, OutputRecord>,
     pub(crate) backlog_packets: PerDirection<Vec<u64>>,
     pub(crate) drops: PerDirection<Vec<u64>>,
     pub(crate) packets: PerDirection<Vec<u64>>,
@@ -397,5 +399,6 @@ fn series(
         rtt,
         voip,
         flusher: s.flusher,
+        outputs: s.outputs,
     }
 }

@@ -13,9 +13,10 @@ from typing import Any
 
 from sojourn import _native, schema, units
 from sojourn.backends import MeasurementStore, Parts
-from sojourn.backends.linux import cell, flusher, guest_inputs, measurements, wifi
+from sojourn.backends.linux import cell, flusher, guest, guest_inputs, measurements, programs, wifi
 from sojourn.backends.linux.guest import Answer, agent_identity, carry_out, job_text
 from sojourn.backends.linux.job import Job
+from sojourn.backends.linux.load import Program
 from sojourn.backends.linux.topology import Network, bed, check_kernel
 from sojourn.errors import ParamError, SojournError
 from sojourn.kernel.find import Kernel, find
@@ -92,7 +93,10 @@ class LinuxBackend:
         kernel = self.wifi_kernel if has_cell(scenario) else self.kernel
         name = "none" if kernel is None else kernel.identity
         daemon = flusher.identity() if '"flusher":{' in scenario else ""
-        return f"linux {name} agent {agent_identity()}{daemon}"
+        own = ""
+        if '"programs":[' in scenario:
+            own = programs.identity(schema.convert(json.loads(scenario)["programs"], list[Program]))
+        return f"linux {name} agent {agent_identity()}{daemon}{own}"
 
     def run(self, scenario: str) -> str:
         """Run a canonical scenario, JSON; return its record, JSON.
@@ -143,6 +147,18 @@ class LinuxBackend:
         kernel = self._kernel_for(network)
         check_kernel(network, kernel.release)
         daemon, files = (None, {}) if network.flusher is None else flusher.job(network.flusher, kernel, network)
+        # Without programs there is no IPv6 at all; with them interfaces have it where the bed gives it to them.
+        words: tuple[str, ...] = ("ipv6.disable_ipv6=1",) if network.programs else ("ipv6.disable=1",)
+        if network.cell is not None:
+            words += cell.command_line(network.cell, network.seed)
+        own = None
+        if network.programs:
+            if kernel.kind == "host":
+                message = "programs is given, but this machine's own kernel runs none: build one (sojourn kernel build)"
+                raise ParamError(message)
+            own, given = programs.job(network.programs, network.hosts, ipv6=network.has_ipv6)
+            words += programs.words(has_seccomp_mode=guest.has_seccomp_mode(kernel))
+            files |= given
         job = Job(
             format=JOB_FORMAT,
             modules=[str(module) for module in kernel.modules],
@@ -150,8 +166,8 @@ class LinuxBackend:
             load=load,
             watch_packets=True,
             flusher=daemon,
+            programs=own,
         )
-        words = () if network.cell is None else cell.command_line(network.cell, network.seed)
         bound_s = _bound_s(network, kernel)
         return _Task(job=job, kernel=kernel, seed=network.seed, bound_s=bound_s, words=words, files=files)
 
@@ -173,11 +189,22 @@ class _Task:
     files: dict[str, Path]
 
     def name(self) -> str | None:
+        if self.job.programs is not None:  # nobody knows what they read
+            return None
         return guest_inputs.name_of(self.job, self.kernel, seed=self.seed, words=self.words, files=self.files)
 
     def answer(self) -> Answer:
         text = job_text(self.job)
-        return carry_out(text, self.kernel, seed=self.seed, bound_s=self.bound_s, words=self.words, files=self.files)
+        memory_mb = guest.MEMORY_MB if self.job.programs is None else programs.MEMORY_MB
+        return carry_out(
+            text,
+            self.kernel,
+            seed=self.seed,
+            bound_s=self.bound_s,
+            words=self.words,
+            files=self.files,
+            memory_mb=memory_mb,
+        )
 
 
 def _stored(scenario: str, run_id: str, answer: Answer) -> Parts:
@@ -192,6 +219,8 @@ def has_cell(scenario: str) -> bool:
 def _bound_s(network: Network, kernel: Kernel) -> float:
     """Return how long a run may take, in this machine's seconds."""
     virtual_s = float(network.duration_ns + network.lead_ns) / 1e9
+    if network.programs:
+        return programs.bound_s(virtual_s)
     if not kernel.virtual_time:
         return virtual_s + _REAL_START_S
     rates = network.up.rate_bps + network.down.rate_bps

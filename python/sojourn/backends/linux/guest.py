@@ -29,10 +29,10 @@ from sojourn.errors import SojournError
 from sojourn.kernel.cache import version_key
 from sojourn.kernel.find import Kernel
 
-#: Memory of a guest; it is taken from the machine as it is used.
+#: Memory of a guest, where nothing needs more; it is taken from the machine as it is used.
 MEMORY_MB = 512
-#: Room that a guest's folder must have: its memory, and what it writes.
-_ROOM_BYTES = (MEMORY_MB + 256) << 20
+#: Room that a guest's folder must have beside its memory, MB: what it writes.
+_ROOM_MB = 256
 #: The first version whose User-Mode Linux has the option `seccomp`.
 _HAS_SECCOMP_MODE = (6, 16)
 _EXIT_TOO_LONG = 3
@@ -132,6 +132,7 @@ def carry_out(
     backend: str = "linux",
     words: tuple[str, ...] = (),
     files: Mapping[str, Path] | None = None,
+    memory_mb: int = MEMORY_MB,
 ) -> Answer:
     """Run a job on a kernel, and return what it left.
 
@@ -151,6 +152,8 @@ def carry_out(
         What a guest's command line has besides.
     files
         Programs that are put into its folder, by their names there.
+    memory_mb
+        Of a guest.
 
     Raises
     ------
@@ -159,11 +162,11 @@ def carry_out(
     """
     program = agent()
     what = "guest" if backend == "linux" else "run"
-    with _folder() as folder:
+    with _folder(memory_mb) as folder:
         (folder / "job.json").write_text(job)
         for name, path in (files or {}).items():
             shutil.copy(path, folder / name)
-        command = _command(kernel, program, folder, seed, words)
+        command = _command(kernel, program, folder, seed, words, memory_mb)
         alone = kernel is not None and kernel.virtual_time
         with processor.claimed() if alone else nullcontext() as of_its_own:
             status, last, wall_s, peak = _supervised(program, command, folder, bound_s, of_its_own)
@@ -238,10 +241,10 @@ def job_text(job: Any) -> str:
     return json.dumps(msgspec.to_builtins(job))
 
 
-def command_line(kernel: Kernel, seed: int, more: tuple[str, ...] = ()) -> list[str]:
+def command_line(kernel: Kernel, seed: int, more: tuple[str, ...] = (), memory_mb: int = MEMORY_MB) -> list[str]:
     """Return what the command line of a guest's kernel has: all of it, since the kernel adds its own words only."""
     words = [
-        f"mem={MEMORY_MB}M",
+        f"mem={memory_mb}M",
         "root=none",
         "rootfstype=hostfs",
         "rootflags=/",
@@ -254,23 +257,36 @@ def command_line(kernel: Kernel, seed: int, more: tuple[str, ...] = ()) -> list[
         f"sojourn.seed={seed}",
         *more,
     ]
-    if version_key(kernel.release) >= _HAS_SECCOMP_MODE:
+    if has_seccomp_mode(kernel) and not any(word.startswith("seccomp=") for word in more):
         # Programs of the guest then call their kernel by a signal, or by ptrace where this machine does not allow
         # that. A system call costs less, and all else is the same.
         words.append("seccomp=auto")
     if kernel.virtual_time:
-        words += ["time-travel=inf-cpu", "time-travel-start=0"]
+        started = any(word.startswith("time-travel-start=") for word in more)
+        words += ["time-travel=inf-cpu", *([] if started else ["time-travel-start=0"])]
     else:
         # A distribution's kernel covers /dev before the first program, which may lie in /dev/shm.
         words.append("devtmpfs.mount=0")
     return words
 
 
-def _command(kernel: Kernel | None, program: Path, folder: Path, seed: int, more: tuple[str, ...] = ()) -> list[str]:
+def has_seccomp_mode(kernel: Kernel) -> bool:
+    """Return whether programs of a guest can call their kernel by a signal, in place of ptrace."""
+    return version_key(kernel.release) >= _HAS_SECCOMP_MODE
+
+
+def _command(
+    kernel: Kernel | None,
+    program: Path,
+    folder: Path,
+    seed: int,
+    more: tuple[str, ...] = (),
+    memory_mb: int = MEMORY_MB,
+) -> list[str]:
     if kernel is None or kernel.kind == "host":
         return [str(program), "run", str(folder)]
     shutil.copy(program, folder / "init")
-    return [str(kernel.path), *command_line(kernel, seed, more)]
+    return [str(kernel.path), *command_line(kernel, seed, more, memory_mb)]
 
 
 def _supervised(
@@ -331,22 +347,23 @@ def _last_words(folder: Path) -> str:
 
 
 @contextmanager
-def _folder() -> Iterator[Path]:
+def _folder(memory_mb: int = MEMORY_MB) -> Iterator[Path]:
     """Make a folder for a guest where there is room, and remove it."""
-    with tempfile.TemporaryDirectory(prefix="sojourn-", dir=_place(), ignore_cleanup_errors=True) as folder:
+    with tempfile.TemporaryDirectory(
+        prefix="sojourn-", dir=_place(memory_mb + _ROOM_MB), ignore_cleanup_errors=True
+    ) as folder:
         yield Path(folder)
 
 
-def _place() -> Path:
+def _place(room_mb: int) -> Path:
     """Return where guests' folders are: in memory if there is room, which is faster than a disk."""
     places = (Path("/dev/shm"), Path(tempfile.gettempdir()))
     for place in places:
         with suppress(OSError):
             free = os.statvfs(place)
-            if free.f_bavail * free.f_frsize >= _ROOM_BYTES and os.access(place, os.W_OK):
+            if free.f_bavail * free.f_frsize >= room_mb << 20 and os.access(place, os.W_OK):
                 return place
     message = (
-        f"no room for a guest: neither {places[0]} nor {places[1]} has {_ROOM_BYTES >> 20} MB that can be written "
-        "(set TMPDIR)"
+        f"no room for a guest: neither {places[0]} nor {places[1]} has {room_mb} MB that can be written (set TMPDIR)"
     )
     raise SojournError(message)

@@ -86,12 +86,12 @@ def name_of(
             return None
         facts = {
             "format": FORMAT,
-            "kernel": _content(kernel.path),
-            "modules": [_content(module) for module in kernel.modules],
+            "kernel": content(kernel.path),
+            "modules": [content(module) for module in kernel.modules],
             "words": guest.command_line(kernel, seed, words),
             "job": guest.job_text(job),
-            "files": {name: _content(path) for name, path in programs.items()},
-            "machine": {str(path): _content(path) for path in there},
+            "files": {name: content(path) for name, path in programs.items()},
+            "machine": {str(path): content(path) for path in there},
         }
     except OSError:
         return None
@@ -183,7 +183,7 @@ def _facts_or_none(path: Path) -> _Facts | None:
         return None
 
 
-def _content(path: Path) -> str:
+def content(path: Path) -> str:
     """Return a digest of what is at a path, or a word for what is no file."""
     try:
         mode = path.stat().st_mode

@@ -25,6 +25,22 @@ class Daemon(Struct, frozen=True, kw_only=True):
     ends: list[Place]
 
 
+class ProgramJob(Struct, frozen=True):
+    """Where a program is, and the files that it is given: their names in the guest's folder, and in its own."""
+
+    program: str
+    files: list[tuple[str, str]]
+
+
+class Programs(Struct, frozen=True, kw_only=True):
+    """The part `programs` of a job."""
+
+    programs: list[ProgramJob]
+    environment: list[tuple[str, str]]
+    network: dict[str, str]
+    addresses: list[str]
+
+
 class Job(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """A job, format `sojourn-job/1`; the load plan is as the compiled part has made it."""
 
@@ -34,3 +50,4 @@ class Job(Struct, frozen=True, kw_only=True, omit_defaults=True):
     load: Any
     watch_packets: bool
     flusher: Daemon | None = None
+    programs: Programs | None = None

@@ -1,6 +1,8 @@
-"""What a load plan says of a cell, as `sojourn._native.load_plan` makes it."""
+"""What a load plan says of a cell and of programs, as `sojourn._native.load_plan` makes it."""
 
 from __future__ import annotations
+
+import re
 
 from msgspec import Struct
 
@@ -71,3 +73,27 @@ class Cell(Struct, frozen=True, kw_only=True):
     edca_access_point: list[Category]
     edca_station: list[Category]
     stations: list[Station]
+
+
+_HOST = re.compile(r"(client|server)(\d*)")
+
+
+class Program(Struct, frozen=True):
+    """A program, as a load plan has it."""
+
+    name: str
+    host: str
+    command: list[str]
+    files: list[str] = []
+
+    @property
+    def further(self) -> tuple[str, int] | None:
+        """The side of its host and its number there, counted from 0, if it is not the first."""
+        match = _HOST.fullmatch(self.host)
+        return (match[1], int(match[2]) - 1) if match and match[2] else None
+
+
+def ipv6_of(ip: str) -> str:
+    """Return the IPv6 address that a host has beside an address."""
+    _, net, link, host = ip.split(".")
+    return f"fd00:{net}:{link}::{host}"

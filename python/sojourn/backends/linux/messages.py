@@ -119,7 +119,7 @@ def queue_length(index: int, packets: int) -> bytes:
 def address(*, index: int, ip: str, prefix: int) -> bytes:
     """Return the request that gives a device an address."""
     message = ifaddrmsg()
-    message["family"] = socket.AF_INET
+    message["family"] = _family(ip)
     message["prefixlen"] = prefix
     message["index"] = index
     message["attrs"] = [("IFA_LOCAL", ip), ("IFA_ADDRESS", ip)]
@@ -129,7 +129,7 @@ def address(*, index: int, ip: str, prefix: int) -> bytes:
 def neighbour(*, index: int, ip: str, mac: str) -> bytes:
     """Return the request that says for good what hardware address an address has: no ARP goes through a full queue."""
     message = ndmsg()
-    message["family"] = socket.AF_INET
+    message["family"] = _family(ip)
     message["ifindex"] = index
     message["state"] = _PERMANENT
     message["attrs"] = [("NDA_DST", ip), ("NDA_LLADDR", mac)]
@@ -144,7 +144,7 @@ def route(
     `metrics` are what `ip route` calls `initcwnd` (segments), `rto_min` (ms) and `quickack` (0 or 1).
     """
     message = rtmsg()
-    message["family"] = socket.AF_INET
+    message["family"] = _family(gateway)
     message["dst_len"] = prefix
     message["table"] = _TABLE_MAIN
     message["proto"] = _PROTO_STATIC
@@ -198,6 +198,10 @@ def features_off(*, name: str, features: tuple[str, ...]) -> bytes:
         ("WANTED", {"attrs": [("ETHTOOL_A_BITSET_BITS", {"attrs": bits})]}),
     ]
     return _encoded(message, 0)
+
+
+def _family(ip: str) -> int:
+    return socket.AF_INET6 if ":" in ip else socket.AF_INET
 
 
 def _encoded(message: Any, kind: int, flags: int = 0) -> bytes:

@@ -22,7 +22,7 @@ from msgspec import Struct, field
 from sojourn import units
 from sojourn.backends.linux import cell, kinds, messages
 from sojourn.backends.linux.disciplines import Discipline, Encoded, below, encoded, queue_length
-from sojourn.backends.linux.load import Cell
+from sojourn.backends.linux.load import Cell, Program, ipv6_of
 from sojourn.backends.linux.steps import Step, Steps
 from sojourn.errors import ParamError
 
@@ -44,6 +44,8 @@ _SERVER_NET = "10.0.4"
 _FIRST_SERVER = 11
 _IP_AND_TCP = 52  # IPv4 20, TCP 20, time stamps 12
 _NETEM_LIMIT = 1_000_000
+#: Length of the prefix in IPv6, by that in IPv4.
+_IPV6_PREFIX = {0: 0, 24: 64, 32: 128}
 _LINUX_MIN_RTO = "200ms"
 _RTO_MIN_LOCKED = 1 << 13
 _TBF, _CHILD, _NETEM = 1, 0x10, 0x20
@@ -169,6 +171,8 @@ class Network(Struct, frozen=True, kw_only=True):
         The traffic.
     flusher
         On the path; `None` for none.
+    programs
+        In its hosts.
     seed, lead_ns, duration_ns
         Of the run.
     """
@@ -186,6 +190,7 @@ class Network(Struct, frozen=True, kw_only=True):
     web: list[Traffic] = []
     downloads: list[Traffic] = []
     flusher: FlusherPlan | None = None
+    programs: list[Program] = []
     seed: int
     lead_ns: int
     duration_ns: int
@@ -208,7 +213,28 @@ class Network(Struct, frozen=True, kw_only=True):
     def namespaces(self) -> tuple[str, ...]:
         """All hosts; stations after the first come last."""
         others = range(1, 1 if self.cell is None else len(self.cell.stations))
-        return NAMESPACES + tuple(cell.station_host(station) for station in others)
+        stations = tuple(cell.station_host(station) for station in others)
+        return NAMESPACES + stations + tuple(f"{side}{number + 1}" for side, number in self.program_hosts)
+
+    @property
+    def program_hosts(self) -> list[tuple[str, int]]:
+        """The hosts of wires after the first that run programs: side, and number counted from 0."""
+        further = {program.further for program in self.programs}
+        return sorted(host for host in further if host is not None and (self.cell is None or host[0] == "server"))
+
+    @property
+    def has_ipv6(self) -> bool:
+        """Whether hosts have IPv6 addresses."""
+        return bool(self.programs) and self.cell is None
+
+    @property
+    def hosts(self) -> dict[str, str]:
+        """The address of each host that may run a program, by its name."""
+        clients = {cell.station_host(0): client_address(0)}
+        if self.cell is not None:
+            clients = {cell.station_host(i): cell.station_ip(i) for i in range(len(self.cell.stations))}
+        further = {f"{side}{number + 1}": _first_address(side, number) for side, number in self.program_hosts}
+        return {**clients, "server": server_address(0), **further, "router": _R1C.ip}
 
     @property
     def mtu(self) -> int:
@@ -243,7 +269,10 @@ class Network(Struct, frozen=True, kw_only=True):
     def further_nets(self) -> list[tuple[str, Device]]:
         """The networks of hosts after the first, and the device that has their addresses."""
         clients = [(_net(_CLIENT_NET, host), _C0) for host in range(1, self.clients)]
-        return clients + [(_net(_SERVER_NET, host), _S0) for host in range(1, self.servers)]
+        servers = [(_net(_SERVER_NET, host), _S0) for host in range(1, self.servers)]
+        first = {"client": (_CLIENT_NET, _C0), "server": (_SERVER_NET, _S0)}
+        programs = [(_net(first[side][0], number), first[side][1]) for side, number in self.program_hosts]
+        return clients + servers + programs
 
 
 def _net(first: str, host: int) -> str:
@@ -259,6 +288,10 @@ def client_address(host: int) -> str:
 def server_address(path: int, host: int = 0) -> str:
     """Return the address of a host on the server's side on a path, both counted from 0."""
     return f"{_net(_SERVER_NET, host)}.{_FIRST_SERVER + path}"
+
+
+def _first_address(side: str, host: int) -> str:
+    return client_address(host) if side == "client" else server_address(0, host)
 
 
 def check_kernel(network: Network, release: str) -> None:
@@ -311,6 +344,7 @@ def bed(network: Network) -> Bed:
     if paths > MOST_PATHS:
         message = f"number of different rtt values is {paths}, but must be at most {MOST_PATHS} on the linux back end"
         raise ParamError(message)
+    _check_programs(network)
     steps = Steps()
     _links(steps, network)
     if network.cell is not None:
@@ -319,6 +353,8 @@ def bed(network: Network) -> Bed:
     _hosts(steps, network)
     _bottlenecks(steps, network)
     _delay(steps, network)
+    for side, number in network.program_hosts:
+        _program_host(steps, network, side, number)
     came_in = _R1C.name if network.cell is None else "wlan0"
     return Bed(
         namespaces=list(network.namespaces),
@@ -330,10 +366,42 @@ def bed(network: Network) -> Bed:
     )
 
 
+def _check_programs(network: Network) -> None:
+    if network.programs and len(network.paths_ns) > 1:
+        message = f"number of different rtt values is {len(network.paths_ns)}, but must be 1 with programs"
+        raise ParamError(message)
+    for side, number in network.program_hosts:
+        others = network.clients if side == "client" else network.servers
+        if number < others:
+            message = (
+                f"host of a program is {side}{number + 1}, but must come after those of other traffic, which has "
+                f"{side} {others}"
+            )
+            raise ParamError(message)
+
+
 def _links(steps: Steps, network: Network) -> None:
     for host in network.namespaces:
         steps.send(host, "bring lo up", messages.link_up(index=1))
+        if network.has_ipv6:
+            steps.sysctl(host, "net/ipv6/conf/lo/disable_ipv6", 0)
+    _join(steps, network, network.links)
     for one, other in network.links:
+        for device, peer in ((one, other), (other, one)):
+            there = [peer.ip]
+            if peer is _S0:
+                there += [server_address(path) for path in range(len(network.paths_ns))]
+            for ip in there:
+                _neighbour(steps, network, device, ip, peer.mac)
+    further = [] if network.cell is not None else network.client_addresses[1:]
+    for device, addresses in ((_S0, network.server_addresses), (_C0, further)):
+        for ip in addresses:
+            _address(steps, network, device, ip, 32)
+
+
+def _join(steps: Steps, network: Network, links: tuple[tuple[Device, Device], ...]) -> None:
+    """Make links, and give their ends the addresses."""
+    for one, other in links:
         pair = messages.veth(
             name=one.name,
             index=one.index,
@@ -341,11 +409,11 @@ def _links(steps: Steps, network: Network) -> None:
             peer=other.name,
             peer_index=other.index,
             peer_mac=other.mac,
-            peer_namespace=NAMESPACES.index(other.host),
+            peer_namespace=network.namespaces.index(other.host),
         )
         steps.send(one.host, f"add the link {one.name}-{other.name}", pair)
-    for one, other in network.links:
-        for device, peer in ((one, other), (other, one)):
+    for link in links:
+        for device in link:
             steps.send(
                 device.host,
                 f"set {device.name} up",
@@ -356,25 +424,61 @@ def _links(steps: Steps, network: Network) -> None:
                 f"turn the offloads of {device.name} off",
                 messages.features_off(name=device.name, features=messages.OFFLOADS),
             )
-            steps.send(
-                device.host,
-                f"give {device.name} its address",
-                messages.address(index=device.index, ip=device.ip, prefix=24),
-            )
-            there = [peer.ip]
-            if peer is _S0:
-                there += [server_address(path) for path in range(len(network.paths_ns))]
-            for ip in there:
-                steps.send(
-                    device.host,
-                    f"enter the neighbour {ip}",
-                    messages.neighbour(index=device.index, ip=ip, mac=peer.mac),
-                )
-    further = [] if network.cell is not None else network.client_addresses[1:]
-    for device, addresses in ((_S0, network.server_addresses), (_C0, further)):
-        for ip in addresses:
-            request = messages.address(index=device.index, ip=ip, prefix=32)
-            steps.send(device.host, f"give {device.name} the address {ip}", request)
+            if network.has_ipv6:
+                # Nothing is asked for, and no address is made up: a bed is quiet.
+                for name, value in (("addr_gen_mode", 1), ("accept_ra", 0), ("accept_dad", 0), ("disable_ipv6", 0)):
+                    steps.sysctl(device.host, f"net/ipv6/conf/{device.name}/{name}", value)
+            _address(steps, network, device, device.ip, 24)
+
+
+def _program_host(steps: Steps, network: Network, side: str, number: int) -> None:
+    """Add a host after the first, for programs: behind the first, which passes on what is for it."""
+    ip = _first_address(side, number)
+    host, number_of_device = f"{side}{number + 1}", 20 + 2 * number
+    own = Device(host=host, name=_C0.name if side == "client" else _S0.name, index=number_of_device, ip=ip)
+    gateway = Device(host=side, name=f"h{number + 1}", index=number_of_device + 1, ip=re.sub(r"\d+$", "254", ip))
+    _join(steps, network, ((own, gateway),))
+    _neighbour(steps, network, own, gateway.ip, gateway.mac)
+    _neighbour(steps, network, gateway, own.ip, own.mac)
+    _route(steps, network, own, None, 0, gateway.ip, _metrics(network))
+    for version in ("net/ipv4/ip_forward", "net/ipv6/conf/all/forwarding"):
+        steps.sysctl(side, version, 1)
+
+
+def _address(steps: Steps, network: Network, device: Device, ip: str, prefix: int) -> None:
+    says = "its address" if ip == device.ip else f"the address {ip}"
+    request = messages.address(index=device.index, ip=ip, prefix=prefix)
+    steps.send(device.host, f"give {device.name} {says}", request)
+    if network.has_ipv6:
+        request = messages.address(index=device.index, ip=ipv6_of(ip), prefix=_IPV6_PREFIX[prefix])
+        steps.send(device.host, f"give {device.name} the address {ipv6_of(ip)}", request)
+
+
+def _neighbour(steps: Steps, network: Network, device: Device, ip: str, mac: str) -> None:
+    for there in (ip, ipv6_of(ip)) if network.has_ipv6 else (ip,):
+        request = messages.neighbour(index=device.index, ip=there, mac=mac)
+        steps.send(device.host, f"enter the neighbour {there}", request)
+
+
+def _route(
+    steps: Steps,
+    network: Network,
+    device: Device,
+    to: str | None,
+    prefix: int,
+    gateway: str,
+    metrics: dict[str, int] | None = None,
+) -> None:
+    """Add a route by a gateway; `to` is `None` for the default one."""
+    says = f"route to {to}/{prefix}" if to else f"route by {gateway}"
+    request = messages.route(to=to, prefix=prefix, gateway=gateway, index=device.index, metrics=metrics)
+    steps.send(device.host, says, request)
+    if network.has_ipv6:
+        net = None if to is None else ipv6_of(to)
+        request = messages.route(
+            to=net, prefix=_IPV6_PREFIX[prefix], gateway=ipv6_of(gateway), index=device.index, metrics=metrics
+        )
+        steps.send(device.host, f"{says} for IPv6", request)
 
 
 def _metrics(network: Network) -> dict[str, int]:
@@ -403,22 +507,21 @@ def _routes(steps: Steps, network: Network) -> None:
             request = messages.route(to=None, prefix=0, gateway=cell.ROUTER_IP, index=None, metrics=metrics)
             steps.send(cell.station_host(station), "route by the access point", request)
     for device, gateway, extra in defaults:
-        request = messages.route(to=None, prefix=0, gateway=gateway.ip, index=device.index, metrics=extra)
-        steps.send(device.host, f"route by {gateway.name}", request)
+        _route(steps, network, device, None, 0, gateway.ip, extra)
     for to, device, gateway in (("10.0.1.0", _MR1, _R1M), (f"{_SERVER_NET}.0", _MR2, _R2M)):
-        request = messages.route(to=to, prefix=24, gateway=gateway.ip, index=device.index)
-        steps.send("delay", f"route to {to}/24", request)
+        _route(steps, network, device, to, 24, gateway.ip)
     for net, end in network.further_nets:
         routers = ((_MR1, _R1M), (_R1C, _C0)) if end is _C0 else ((_MR2, _R2M), (_R2S, _S0))
         for device, gateway in routers:
-            request = messages.route(to=f"{net}.0", prefix=24, gateway=gateway.ip, index=device.index)
-            steps.send(device.host, f"route to {net}.0/24", request)
+            _route(steps, network, device, f"{net}.0", 24, gateway.ip)
 
 
 def _hosts(steps: Steps, network: Network) -> None:
     tcp = network.tcp
     for router in ("r1", "delay", "r2"):
         steps.sysctl(router, "net/ipv4/ip_forward", 1)
+        if network.has_ipv6:
+            steps.sysctl(router, "net/ipv6/conf/all/forwarding", 1)
     if not tcp.hystart:
         steps.parameter("client", "tcp_cubic/hystart", 0)
     for host in (name for name in network.namespaces if name not in {"r1", "delay", "r2"}):

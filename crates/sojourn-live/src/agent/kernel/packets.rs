@@ -39,6 +39,8 @@ pub(crate) mod filter {
     pub(in crate::agent) const INTERFACE: u32 = 0xffff_f000 + 8;
     /// `ETH_P_IP` (linux/if_ether.h).
     pub(in crate::agent) const IPV4: u32 = 0x0800;
+    /// `ETH_P_IPV6`.
+    pub(in crate::agent) const IPV6: u32 = 0x86dd;
 }
 
 /// A copy of a frame.

@@ -4,7 +4,7 @@
 //! frames that come in at one interface and of those that go out at the other, which is after the discipline. One
 //! socket for both has the advantage that its queue holds them in the order in which they happened: where a frame
 //! comes and goes within a nanosecond, as virtual time has it, time stamps alone would not tell. A classic BPF
-//! program lets nothing else through: IPv4 only, because what is not routed does not come to the queue.
+//! program lets nothing else through: IP only, because what is not routed does not come to the queue.
 //!
 //! Nothing wakes it. It reads what has gathered every 10 ms, up to 64 frames by a system call (`recvmmsg`); the
 //! kernel's time stamps say when it was. Of each frame the first 96 bytes are read; its true length is told anyway
@@ -14,17 +14,21 @@ pub(crate) mod frame;
 
 use crate::agent::actor::{Actor, AgentError, Doing, Host, World};
 use crate::agent::kernel::packets::filter::{
-    INTERFACE, IPV4, JUMP_IF_EQUAL, LOAD_HALF, LOAD_WORD, PACKET_TYPE, RETURN,
+    INTERFACE, IPV4, IPV6, JUMP_IF_EQUAL, LOAD_HALF, LOAD_WORD, PACKET_TYPE, RETURN,
 };
 use crate::agent::kernel::packets::{self, BATCH, OUTGOING};
 use crate::agent::plan::job::Bottleneck;
-use frame::{Known, SNAP, parse};
+use frame::{Ends, Known, Parsed, SNAP, parse};
 use socket2::{SockFilter, Socket};
-use sojourn_bed::{LoadPlan, Measured, Passed, Watched};
+use sojourn_bed::{Conversation, LoadPlan, MOST_PROGRAM_FLOWS, Measured, Passed, ProgramFlow, Watched};
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::io::{BufWriter, Write};
+use std::net::IpAddr;
 use std::os::fd::AsRawFd;
 
+/// `IPPROTO_TCP`.
+const TCP: u8 = 6;
 /// Between two readings.
 const EVERY_NS: i64 = 10_000_000;
 /// The largest frame of Ethernet.
@@ -74,10 +78,57 @@ struct Way {
     passed: Passed,
 }
 
+/// The flows of programs, in the order in which they were seen.
+#[derive(Debug, Default)]
+struct ProgramFlows {
+    /// Of all hosts.
+    addresses: BTreeSet<IpAddr>,
+    numbers: BTreeMap<ProgramFlow, u16>,
+    flows: Vec<ProgramFlow>,
+}
+
+impl ProgramFlows {
+    /// Takes a frame between two hosts for one of programs, if it is none of the plan's.
+    fn claim(&mut self, parsed: &mut Parsed, down: bool) -> Result<(), AgentError> {
+        let Some(Ends {
+            protocol,
+            source,
+            destination,
+        }) = parsed.ends.filter(|_| parsed.conversation == Conversation::Other)
+        else {
+            return Ok(());
+        };
+        if ![source, destination].iter().all(|end| self.addresses.contains(&end.ip())) {
+            return Ok(());
+        }
+        let (client, server) = if down { (destination, source) } else { (source, destination) };
+        let flow = ProgramFlow {
+            protocol,
+            client,
+            server,
+        };
+        let next = self.flows.len();
+        if next == MOST_PROGRAM_FLOWS && !self.numbers.contains_key(&flow) {
+            let sentence = format!("the programs had more than {MOST_PROGRAM_FLOWS} flows, which are told apart at most");
+            return Err(AgentError::Plan(sentence));
+        }
+        let flows = &mut self.flows;
+        let number = self.numbers.entry(flow).or_insert_with(|| {
+            flows.push(flow);
+            next as u16
+        });
+        parsed.conversation = Conversation::Program(*number);
+        // Bare acknowledgements are those of TCP.
+        parsed.data |= protocol != TCP;
+        Ok(())
+    }
+}
+
 /// The observer.
 pub struct Tap {
     ways: [Way; 2],
     known: Known,
+    programs: Option<ProgramFlows>,
     out: BufWriter<Box<dyn Write>>,
     due: i64,
     /// What was read and not yet written.
@@ -109,6 +160,7 @@ impl Tap {
         Self {
             ways: [way(up, false), way(down, true)],
             known: Known::of(load),
+            programs: None,
             out: BufWriter::with_capacity(1 << 16, out),
             due: 0,
             records: Vec::new(),
@@ -116,10 +168,20 @@ impl Tap {
         }
     }
 
+    /// The same, for a bed whose hosts, with these addresses, run programs: their flows are told apart.
+    #[must_use]
+    pub fn telling_programs(mut self, addresses: BTreeSet<IpAddr>) -> Self {
+        self.programs = Some(ProgramFlows {
+            addresses,
+            ..ProgramFlows::default()
+        });
+        self
+    }
+
     /// Reads all that has gathered, and writes it.
     fn drain(&mut self, world: &dyn World) -> Result<(), AgentError> {
         for way in &mut self.ways {
-            way.read(&mut self.buffer, &self.known, &mut self.records, world)?;
+            way.read(&mut self.buffer, (&self.known, &mut self.programs), &mut self.records, world)?;
         }
         // Stable: what happened in the same nanosecond stays in the order of its socket.
         self.records.sort_by_key(|r| r.at_ns);
@@ -147,7 +209,7 @@ impl Way {
     fn read(
         &mut self,
         buffer: &mut [u8],
-        known: &Known,
+        (known, programs): (&Known, &mut Option<ProgramFlows>),
         records: &mut Vec<Watched>,
         world: &dyn World,
     ) -> Result<(), AgentError> {
@@ -155,7 +217,7 @@ impl Way {
         let fd = socket.as_raw_fd();
         let host = &*self.watch.host.name();
         packets::read(fd, buffer, SNAP, host, |frame| {
-            records.extend(self.note(frame, known, world)?);
+            records.extend(self.note(frame, (known, &mut *programs), world)?);
             Ok(())
         })
     }
@@ -164,7 +226,7 @@ impl Way {
     fn note(
         &mut self,
         frame: &packets::Frame<'_>,
-        known: &Known,
+        (known, programs): (&Known, &mut Option<ProgramFlows>),
         world: &dyn World,
     ) -> Result<Option<Watched>, AgentError> {
         let router = &*self.watch.host.name();
@@ -191,7 +253,10 @@ impl Way {
             )));
         }
         self.passed.count(left);
-        let parsed = parse(frame.bytes, known);
+        let mut parsed = parse(frame.bytes, known);
+        if let Some(programs) = programs {
+            programs.claim(&mut parsed, self.down)?;
+        }
         Ok(Some(parsed.watched(at_ns, frame.length as u16, self.down, left)))
     }
 }
@@ -226,6 +291,7 @@ impl Actor for Tap {
     fn finish(&mut self, measured: &mut Measured) {
         let [up, down] = self.ways.each_ref().map(|way| way.passed);
         (measured.up.passed, measured.down.passed) = (Some(up), Some(down));
+        measured.program_flows = self.programs.take().map_or_else(Vec::new, |programs| programs.flows);
     }
 }
 
@@ -233,13 +299,14 @@ fn writing() -> String {
     "writing what was seen at the bottlenecks".into()
 }
 
-/// Lets IPv4 frames through that come in at one interface or leave by the other (classic BPF, with the extensions of
+/// Lets frames of IPv4 and IPv6 through that come in at one interface or leave by the other (classic BPF, with the extensions of
 /// linux/filter.h for the interface and the type of a packet).
-fn only_passing(incoming: u32, outgoing: u32) -> [SockFilter; 11] {
+fn only_passing(incoming: u32, outgoing: u32) -> [SockFilter; 12] {
     let outgoing_type = u32::from(OUTGOING);
     [
         SockFilter::new(LOAD_HALF, 0, 0, 12),
-        SockFilter::new(JUMP_IF_EQUAL, 0, 8, IPV4),
+        SockFilter::new(JUMP_IF_EQUAL, 1, 0, IPV4),
+        SockFilter::new(JUMP_IF_EQUAL, 0, 8, IPV6),
         SockFilter::new(LOAD_WORD, 0, 0, INTERFACE),
         SockFilter::new(JUMP_IF_EQUAL, 0, 2, incoming),
         SockFilter::new(LOAD_WORD, 0, 0, PACKET_TYPE),

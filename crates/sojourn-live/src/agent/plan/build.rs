@@ -216,7 +216,7 @@ fn set(path: &str, value: &str) -> Result<(), AgentError> {
 
 /// # Errors
 /// Outside of a guest.
-fn in_guest() -> Result<(), AgentError> {
+pub(crate) fn in_guest() -> Result<(), AgentError> {
     if std::process::id() == 1 {
         return Ok(());
     }

@@ -6,8 +6,8 @@ use crate::agent::plan::step::Step;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use sojourn_bed::{AccessPlan, Common, LOAD_FORMAT, LoadPlan};
-use std::collections::BTreeMap;
-use std::net::Ipv4Addr;
+use std::collections::{BTreeMap, BTreeSet};
+use std::net::{IpAddr, Ipv4Addr};
 
 /// Format name of [`Job`].
 pub const JOB_FORMAT: &str = "sojourn-job/1";
@@ -40,6 +40,33 @@ pub struct Job {
     /// The flusher of the load.
     #[serde(default)]
     pub flusher: Option<FlusherJob>,
+    /// The programs of the load.
+    #[serde(default)]
+    pub programs: Option<ProgramsJob>,
+}
+
+/// What programs find in the guest.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ProgramsJob {
+    /// Each, in the order of the load.
+    pub programs: Vec<ProgramJob>,
+    /// Variables of all their environments.
+    pub environment: Vec<(String, String)>,
+    /// The texts of `hosts` and `resolv.conf`.
+    pub network: BTreeMap<String, String>,
+    /// Addresses of all hosts of the bed: what goes between two of them is a flow of programs.
+    pub addresses: BTreeSet<IpAddr>,
+}
+
+/// Where a program is.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ProgramJob {
+    /// The path of its file.
+    pub program: String,
+    /// The files that it is given: their names in the run's folder, and in its own.
+    pub files: Vec<(String, String)>,
 }
 
 /// A queue flusher: the daemon on an interface of a host, and captures at both ends of the path.
@@ -244,6 +271,11 @@ impl Job {
             ));
         }
         let (clients, hosts) = (self.bed.clients.len(), servers / paths);
+        let programs = self.programs.as_ref().map_or(0, |job| job.programs.len());
+        if programs != load.programs.len() {
+            let rule = load.programs.len();
+            return Err(format!("programs has {programs} programs, but must have {rule}, as the load has"));
+        }
         for Common { name, access, .. } in load.traffic() {
             let (key, index) = if self.bed.radio.is_some() {
                 ("station", access.station)

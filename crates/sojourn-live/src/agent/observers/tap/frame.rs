@@ -2,12 +2,13 @@
 //! queue.
 
 use crate::flush::config::DISCARD;
-use etherparse::{Icmpv4Type, IpNumber, LaxNetSlice, LaxSlicedPacket, TransportSlice};
+use etherparse::{Icmpv4Type, Icmpv6Type, IpNumber, Ipv6Header, LaxNetSlice, LaxSlicedPacket, TransportSlice};
 use sojourn_bed::{Conversation, LoadPlan, Watched, ports};
+use std::net::{IpAddr, SocketAddr};
 use std::ops::Range;
 
-/// So much of a frame is looked at: Ethernet 14, IPv4 20 and TCP 60 bytes fit.
-pub(in crate::agent) const SNAP: usize = 96;
+/// So much of a frame is looked at: Ethernet 14, IPv6 40 and TCP 60 bytes fit.
+pub(in crate::agent) const SNAP: usize = 120;
 
 /// What a frame says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -21,6 +22,16 @@ pub(in crate::agent) struct Parsed {
     pub(in crate::agent) syn: bool,
     /// Congestion experienced.
     pub(in crate::agent) marked: bool,
+    /// Between whom, if it is whole enough to tell.
+    pub(in crate::agent) ends: Option<Ends>,
+}
+
+/// Who sends to whom. The port of an echo is its identifier; of what has no ports it is 0.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::agent) struct Ends {
+    pub(in crate::agent) protocol: u8,
+    pub(in crate::agent) source: SocketAddr,
+    pub(in crate::agent) destination: SocketAddr,
 }
 
 impl Parsed {
@@ -113,11 +124,11 @@ pub(in crate::agent) fn parse_ip(packet: &[u8], known: &Known) -> Parsed {
 /// Reads a frame of which only the first [`SNAP`] bytes may be there. Answers something for any bytes.
 ///
 /// The key leaves out what a router changes (addresses of Ethernet, type of service with its mark, time to live,
-/// header checksum) and what an interface may fill in (checksums of TCP and UDP). It holds the IPv4 addresses,
-/// protocol and identification, and of TCP all of the header but the checksum, time stamps among its options: so two
-/// retransmissions of a segment, and two of a SYN-ACK, whose identification is always 0, differ. Of UDP it holds
-/// ports, length and the first eight bytes of payload; of ICMP what is there but the checksum; of anything else what
-/// is there.
+/// header checksum) and what an interface may fill in (checksums of TCP and UDP). It holds the addresses and the
+/// protocol, of IPv4 the identification, and of TCP all of the header but the checksum, time stamps among its options:
+/// so two retransmissions of a segment, and two of a SYN-ACK, whose identification is always 0, differ. Of UDP it holds
+/// ports, length and the first eight bytes of payload, or of a program's datagram all that is there; of ICMP what is
+/// there but the checksum; of anything else what is there.
 ///
 /// The identification is left out of ICMP messages, packets of probes, datagrams of flows and answers to look-ups,
 /// which are numbered in their payload: what the kernel and unconnected sockets put there differs even between two
@@ -127,7 +138,7 @@ pub(in crate::agent) fn parse(frame: &[u8], known: &Known) -> Parsed {
     parse_sliced(LaxSlicedPacket::from_ethernet(frame).ok().as_ref(), unknown, known)
 }
 
-/// Reads a packet; `unknown` stands for it if it is no IPv4.
+/// Reads a packet; `unknown` stands for it if it is no IP.
 fn parse_sliced(packet: Option<&LaxSlicedPacket<'_>>, unknown: &[u8], known: &Known) -> Parsed {
     let mut parsed = Parsed {
         key: 0,
@@ -135,18 +146,43 @@ fn parse_sliced(packet: Option<&LaxSlicedPacket<'_>>, unknown: &[u8], known: &Kn
         data: false,
         syn: false,
         marked: false,
+        ends: None,
     };
     let mut key = Fnv::new();
-    let Some(LaxNetSlice::Ipv4(ip)) = packet.and_then(|p| p.net.as_ref()) else {
-        key.eat(unknown);
-        parsed.key = key.0;
-        return parsed;
+    let net = packet.and_then(|p| p.net.as_ref());
+    // Addresses, protocol, and how long headers and all of it are.
+    let (source, destination, protocol, identification, headers, length): (IpAddr, IpAddr, _, _, _, _) = match net {
+        Some(LaxNetSlice::Ipv4(ip)) => {
+            let header = ip.header();
+            parsed.marked = header.ecn().value() == 3;
+            let (source, destination) = (header.source_addr().into(), header.destination_addr().into());
+            let (id, headers) = (Some(header.identification()), header.slice().len());
+            (source, destination, header.protocol(), id, headers, usize::from(header.total_len()))
+        }
+        Some(LaxNetSlice::Ipv6(ip)) => {
+            let header = ip.header();
+            parsed.marked = header.ecn().value() == 3;
+            let (source, destination) = (header.source_addr().into(), header.destination_addr().into());
+            let payload = ip.payload();
+            // Extensions lie between the two headers.
+            let headers = Ipv6Header::LEN + ip.extensions().slice().len();
+            let length = Ipv6Header::LEN + usize::from(header.payload_length());
+            (source, destination, payload.ip_number, None, headers, length)
+        }
+        _ => {
+            key.eat(unknown);
+            parsed.key = key.0;
+            return parsed;
+        }
     };
-    let header = ip.header();
-    key.eat(&header.source());
-    key.eat(&header.destination());
-    key.eat(&[header.protocol().0]);
-    parsed.marked = header.ecn().value() == 3;
+    for address in [source, destination] {
+        match address {
+            IpAddr::V4(address) => key.eat(&address.octets()),
+            IpAddr::V6(address) => key.eat(&address.octets()),
+        }
+    }
+    key.eat(&[protocol.0]);
+    let mut ports = (0, 0);
     let mut identified = true;
     match packet.and_then(|p| p.transport.as_ref()) {
         Some(TransportSlice::Tcp(tcp)) => {
@@ -154,17 +190,20 @@ fn parse_sliced(packet: Option<&LaxSlicedPacket<'_>>, unknown: &[u8], known: &Kn
             key.eat(&bytes[..16]);
             key.eat(&bytes[18..]);
             parsed.syn = tcp.syn();
-            let headers = header.slice().len() + bytes.len();
-            parsed.data = usize::from(header.total_len()) > headers;
-            parsed.conversation = known.by_port(IpNumber::TCP, tcp.source_port(), tcp.destination_port());
+            parsed.data = length > headers + bytes.len();
+            ports = (tcp.source_port(), tcp.destination_port());
+            parsed.conversation = known.by_port(IpNumber::TCP, ports.0, ports.1);
         }
         Some(TransportSlice::Udp(udp)) => {
             key.eat(&udp.header_slice()[..6]);
             let payload = udp.payload();
-            key.eat(payload.get(..8).unwrap_or(payload));
-            parsed.conversation = known.by_port(IpNumber::UDP, udp.source_port(), udp.destination_port());
+            ports = (udp.source_port(), udp.destination_port());
+            parsed.conversation = known.by_port(IpNumber::UDP, ports.0, ports.1);
+            // What the plan sends is numbered at once; of anybody else's the number may come late, and be hidden.
+            let ours = parsed.conversation != Conversation::Other;
+            key.eat(if ours { payload.get(..8).unwrap_or(payload) } else { payload });
             let numbered = matches!(parsed.conversation, Conversation::Probe(_) | Conversation::Flow(_));
-            identified = udp.source_port() >= ports::END && !numbered;
+            identified = ports.0 >= ports::END && !numbered;
         }
         Some(TransportSlice::Icmpv4(icmp)) => {
             let bytes = icmp.slice();
@@ -172,6 +211,7 @@ fn parse_sliced(packet: Option<&LaxSlicedPacket<'_>>, unknown: &[u8], known: &Kn
             key.eat(&bytes[4..]);
             identified = false;
             if let Icmpv4Type::EchoRequest(echo) | Icmpv4Type::EchoReply(echo) = icmp.icmp_type() {
+                ports = (echo.id, echo.id);
                 // The identifier is the probe's port.
                 parsed.conversation = known.by_port(IpNumber::ICMP, echo.id, echo.id);
                 if !matches!(parsed.conversation, Conversation::Probe(_)) {
@@ -179,12 +219,29 @@ fn parse_sliced(packet: Option<&LaxSlicedPacket<'_>>, unknown: &[u8], known: &Kn
                 }
             }
         }
-        _ => key.eat(ip.payload().payload),
+        Some(TransportSlice::Icmpv6(icmp)) => {
+            let bytes = icmp.slice();
+            key.eat(&bytes[..2]);
+            key.eat(&bytes[4..]);
+            if let Icmpv6Type::EchoRequest(echo) | Icmpv6Type::EchoReply(echo) = icmp.icmp_type() {
+                ports = (echo.id, echo.id);
+            }
+        }
+        Some(TransportSlice::Igmp(_)) | None => key.eat(match net {
+            Some(LaxNetSlice::Ipv4(ip)) => ip.payload().payload,
+            Some(LaxNetSlice::Ipv6(ip)) => ip.payload().payload,
+            _ => &[],
+        }),
     }
-    if identified {
-        key.eat(&header.identification().to_be_bytes());
+    if let Some(identification) = identification.filter(|_| identified) {
+        key.eat(&identification.to_be_bytes());
     }
     parsed.key = key.0;
+    parsed.ends = Some(Ends {
+        protocol: protocol.0,
+        source: SocketAddr::new(source, ports.0),
+        destination: SocketAddr::new(destination, ports.1),
+    });
     parsed
 }
 

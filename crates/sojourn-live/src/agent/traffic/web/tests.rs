@@ -183,6 +183,7 @@ fn load() -> LoadPlan {
         web: Vec::new(),
         downloads: Vec::new(),
         flusher: None,
+        programs: Vec::new(),
         wifi: None,
     }
 }
