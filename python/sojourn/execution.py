@@ -18,9 +18,9 @@ CLIENT, SERVER = "client", "server"
 #: What stands for the address of a host in a command, by the address that it has in the bed of a kernel.
 ADDRESSES = {
     "CLIENT": "10.0.1.1",
-    "SERVER": "10.0.4.11",
+    "SERVER": "10.0.4.1",
     "CLIENT6": "fd00:0:1::1",
-    "SERVER6": "fd00:0:4::11",
+    "SERVER6": "fd00:0:4::1",
 }
 #: How long a command may take by the guest's clock, where nothing else is said.
 LONGEST = "60s"

@@ -274,7 +274,7 @@ class LinkSeriesRecord(Struct, frozen=True, kw_only=True, omit_defaults=True, gc
 class OutputRecord(Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False):
     """What a program wrote."""
 
-    kept: dict[Text, Text]
+    kept: dict[Text, str]
     base64: list[Text]
 
 

@@ -3,7 +3,9 @@
 use crate::qdisc::QdiscPlan;
 use crate::wifi::WifiPlan;
 use serde::{Deserialize, Serialize};
-use sojourn_scenario::{DownloadScenario, EDGE_LIMIT, FlowScenario, ProbeScenario, ProgramScenario, Traffic, WebScenario};
+use sojourn_scenario::{
+    DownloadScenario, EDGE_LIMIT, FlowScenario, ProbeScenario, ProgramScenario, Traffic, WebScenario,
+};
 use sojourn_tcp::TcpParams;
 use std::ops::Deref;
 

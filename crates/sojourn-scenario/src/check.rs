@@ -9,8 +9,8 @@ use crate::reading;
 use crate::scenario::{DEFAULT_RATE, QDISC};
 use crate::traffic::KINDS;
 use crate::{
-    BINS_MAX, Backend, DELAY_TICK_MAX, DURATION_MAX, Direction, FlowScenario, Limits, ProbeScenario, ProgramScenario, RTT, Scenario,
-    ScenarioError, Traffic, Transport, WifiScenario, fail, hosts, limits, wifi_kernel,
+    BINS_MAX, Backend, DELAY_TICK_MAX, DURATION_MAX, Direction, FlowScenario, Limits, ProbeScenario, ProgramScenario,
+    RTT, Scenario, ScenarioError, Traffic, Transport, WifiScenario, fail, hosts, limits, wifi_kernel,
 };
 use serde_json::Value;
 use sojourn_units::Duration;

@@ -82,7 +82,11 @@ impl ProgramScenario {
         let number = |text: &str| match text {
             "" => Some(0),
             _ if text.starts_with('0') => None,
-            _ => text.parse().ok().filter(|n| (2..=HOSTS).contains(n)).map(|n: u16| n - 1),
+            _ => text
+                .parse()
+                .ok()
+                .filter(|n| (2..=HOSTS).contains(n))
+                .map(|n: u16| n - 1),
         };
         match (self.host.strip_prefix("client"), self.host.strip_prefix("server")) {
             (Some(rest), _) => number(rest).map(ProgramHost::Client),
@@ -97,7 +101,11 @@ impl ProgramScenario {
         let text = self.ready.as_deref()?;
         match text.split_once(' ').unwrap_or((text, "")) {
             ("port", "") => Some(Ready::Port(None)),
-            ("port", port) => port.parse().ok().filter(|&port| port > 0).map(|port| Ready::Port(Some(port))),
+            ("port", port) => port
+                .parse()
+                .ok()
+                .filter(|&port| port > 0)
+                .map(|port| Ready::Port(Some(port))),
             ("line", text) => (!text.trim().is_empty()).then_some(Ready::Line(text)),
             _ => None,
         }
@@ -150,7 +158,13 @@ impl ProgramScenario {
         }
         match self.command.first() {
             Some(program) if !program.is_empty() => {}
-            _ => return fail(&field("command"), "empty", "a program and its words, such as [\"iperf3\", \"-s\"]"),
+            _ => {
+                return fail(
+                    &field("command"),
+                    "empty",
+                    "a program and its words, such as [\"iperf3\", \"-s\"]",
+                );
+            }
         }
         for (key, texts) in [
             ("command", &self.command),
@@ -186,9 +200,11 @@ impl ProgramScenario {
             }
         }
         match (&self.ready, self.start) {
-            (Some(text), _) if self.awaited().is_none() => {
-                fail(&field("ready"), format!("{text:?}"), "\"port NUMBER\", \"port\" or \"line TEXT\"")
-            }
+            (Some(text), _) if self.awaited().is_none() => fail(
+                &field("ready"),
+                format!("{text:?}"),
+                "\"port NUMBER\", \"port\" or \"line TEXT\"",
+            ),
             (Some(_), Some(start)) => {
                 let rule = "absent with ready, which is waited for before all traffic";
                 fail(&field("start"), start, rule)
@@ -205,7 +221,9 @@ mod tests {
 
     fn refusal(keys: &str) -> String {
         let text = format!(r#"{{"duration": "5s", "programs": [{keys}]}}"#);
-        Scenario::for_backend(&text, Backend::Linux).expect_err(keys).to_string()
+        Scenario::for_backend(&text, Backend::Linux)
+            .expect_err(keys)
+            .to_string()
     }
 
     fn program(more: &str) -> String {
@@ -224,7 +242,9 @@ mod tests {
         let again = Scenario::for_backend(&scenario.to_json(), Backend::Linux).expect("the same");
         assert_eq!(again.to_json(), scenario.to_json());
         for backend in [Backend::Sim, Backend::Live] {
-            let said = Scenario::for_backend(&text, backend).expect_err("no programs").to_string();
+            let said = Scenario::for_backend(&text, backend)
+                .expect_err("no programs")
+                .to_string();
             assert!(said.ends_with("back end runs none: use linux"), "{said}");
         }
     }
@@ -232,22 +252,55 @@ mod tests {
     #[test]
     fn what_is_wrong_with_a_program_is_said_in_one_sentence() {
         for (keys, says) in [
-            (r#"{"name": "a b", "host": "client", "command": ["x"]}"#, "[0].name is \"a b\""),
-            (r#"{"name": "a", "host": "client1", "command": ["x"]}"#, "host is \"client1\", but must be client,"),
-            (r#"{"name": "a", "host": "server17", "command": ["x"]}"#, "host is \"server17\""),
+            (
+                r#"{"name": "a b", "host": "client", "command": ["x"]}"#,
+                "[0].name is \"a b\"",
+            ),
+            (
+                r#"{"name": "a", "host": "client1", "command": ["x"]}"#,
+                "host is \"client1\", but must be client,",
+            ),
+            (
+                r#"{"name": "a", "host": "server17", "command": ["x"]}"#,
+                "host is \"server17\"",
+            ),
             (r#"{"name": "a", "host": "r2", "command": ["x"]}"#, "host is \"r2\""),
-            (r#"{"name": "a", "host": "client", "command": []}"#, "command is empty, but must be a program"),
-            (r#"{"name": "a", "host": "client", "command": "x y"}"#, "command is \"x y\", but must be a list"),
+            (
+                r#"{"name": "a", "host": "client", "command": []}"#,
+                "command is empty, but must be a program",
+            ),
+            (
+                r#"{"name": "a", "host": "client", "command": "x y"}"#,
+                "command is \"x y\", but must be a list",
+            ),
             (&program(r#", "command": ["a"]"#), "twice"),
-            (&program(r#", "ready": "port 0""#), "ready is \"port 0\", but must be \"port NUMBER\""),
-            (&program(r#", "ready": "port 9", "start": "1s""#), "start is 1s, but must be absent with ready"),
+            (
+                &program(r#", "ready": "port 0""#),
+                "ready is \"port 0\", but must be \"port NUMBER\"",
+            ),
+            (
+                &program(r#", "ready": "port 9", "start": "1s""#),
+                "start is 1s, but must be absent with ready",
+            ),
             (&program(r#", "start": "6s""#), "start is 6s, but must be 0s to 5s"),
-            (&program(r#", "keep": ["../x"]"#), "keep is \"../x\", but must be the path of a file"),
+            (
+                &program(r#", "keep": ["../x"]"#),
+                "keep is \"../x\", but must be the path of a file",
+            ),
             (&program(r#", "keep": ["/etc/x"]"#), "keep is \"/etc/x\""),
-            (&program(r#", "environment": ["A"]"#), "environment is \"A\", but must be NAME=value"),
+            (
+                &program(r#", "environment": ["A"]"#),
+                "environment is \"A\", but must be NAME=value",
+            ),
             (&program(r#", "files": ["a\u0000"]"#), "text without zero bytes"),
-            (&format!("{},{}", program(""), program("")), "name is \"a\" twice, but must be unique among programs"),
-            (r#"{"name": "a", "host": "client", "cmd": ["x"]}"#, "key \"programs[0].cmd\" is unknown"),
+            (
+                &format!("{},{}", program(""), program("")),
+                "name is \"a\" twice, but must be unique among programs",
+            ),
+            (
+                r#"{"name": "a", "host": "client", "cmd": ["x"]}"#,
+                "key \"programs[0].cmd\" is unknown",
+            ),
             ("5", "programs[0] is 5, but must be an object"),
         ] {
             let said = refusal(keys);

@@ -5,8 +5,8 @@ use crate::flat::flatten;
 use crate::wifi_keys::Wifi;
 use crate::{
     Access, BottleneckScenario, Direction, DownloadScenario, FlowScenario, FlusherScenario, GameScenario, IdentityKeys,
-    LinkScenario, ProbeScenario, ProgramScenario, TopologyScenario, Traffic, Transport, UDP_FRAME, WebScenario, WifiScenario,
-    is_default,
+    LinkScenario, ProbeScenario, ProgramScenario, TopologyScenario, Traffic, Transport, UDP_FRAME, WebScenario,
+    WifiScenario, is_default,
 };
 use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize};

@@ -14,11 +14,12 @@ def describe(programs: list[ProgramRecord], flows: list[ProgramFlowRecord]) -> l
         [one.name, one.host, _end(one), tables.number(one.started_s), tables.number(one.ended_s)] for one in programs
     ]
     parts = [tables.text(["program", "host", "end", "started (s)", "ended (s)"], rows, left=3)]
-    return [*parts, flow_table(flows)] if flows else parts
+    table = _flow_table(flows)
+    return [*parts, table] if table else parts
 
 
-def flow_table(flows: list[ProgramFlowRecord]) -> str:
-    """Return the table of flows: one row for each direction that has packets."""
+def _flow_table(flows: list[ProgramFlowRecord]) -> str | None:
+    """Return the table of flows, one row for each direction that has packets; `None` if none has."""
     rows = [
         [
             flow.protocol,
@@ -39,7 +40,7 @@ def flow_table(flows: list[ProgramFlowRecord]) -> str:
         *("flow", "client", "server", "way", "packets", "Mbit/s", "dropped", "marked"),
         *("sojourn median (ms)", "p95", "max"),
     ]
-    return tables.text(headers, rows, left=4)
+    return tables.text(headers, rows, left=4) if rows else None
 
 
 def _end(one: ProgramRecord) -> str:

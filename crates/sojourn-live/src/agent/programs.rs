@@ -81,7 +81,11 @@ fn host_of(program: &ProgramScenario) -> Result<Host, AgentError> {
         Some(ProgramHost::Server(0)) => Ok(Host::Server),
         Some(ProgramHost::Server(n)) => Ok(Host::FurtherServer(n)),
         Some(ProgramHost::Router) => Ok(Host::R1),
-        None => Err(AgentError::field("the host of a program", &program.host, "one of the bed's")),
+        None => Err(AgentError::field(
+            "the host of a program",
+            &program.host,
+            "one of the bed's",
+        )),
     }
 }
 
@@ -141,11 +145,24 @@ impl Program {
         };
         let mut command = Command::new("/proc/self/exe");
         command.arg("program").arg(&self.folder).arg(FOLDERS);
-        command.arg(if self.plan.place() == Some(ProgramHost::Router) { "router" } else { "host" });
+        command.arg(if self.plan.place() == Some(ProgramHost::Router) {
+            "router"
+        } else {
+            "host"
+        });
         command.arg(&self.job.program).args(&self.plan.command);
         command.env_clear().envs(environment.iter().cloned());
-        command.envs(self.plan.environment.iter().filter_map(|variable| variable.split_once('=')));
-        command.stdin(Stdio::null()).stdout(output("stdout")?).stderr(output("stderr")?).process_group(0);
+        command.envs(
+            self.plan
+                .environment
+                .iter()
+                .filter_map(|variable| variable.split_once('=')),
+        );
+        command
+            .stdin(Stdio::null())
+            .stdout(output("stdout")?)
+            .stderr(output("stderr")?)
+            .process_group(0);
         let child = command.spawn().doing(|| format!("cannot start program {name}"))?;
         let descriptor = pidfd_open(pid_of(&child), PidfdFlags::empty());
         self.running = Some(Running {
@@ -164,7 +181,10 @@ impl Program {
         if let Some(Ready::Port(port)) = self.plan.awaited()
             && waits_at(port)
         {
-            let (host, port) = (&self.plan.host, port.map_or("a port".to_owned(), |port| format!("port {port}")));
+            let (host, port) = (
+                &self.plan.host,
+                port.map_or("a port".to_owned(), |port| format!("port {port}")),
+            );
             return Err(AgentError::Plan(format!(
                 "program {name} is to wait at {port} of {host}, but something waited there before it was started"
             )));
@@ -173,7 +193,10 @@ impl Program {
         for _ in 0..READY_LOOKS {
             std::thread::sleep(LOOK);
             let running = self.running.as_mut().map(|running| &mut running.child);
-            if let Some(status) = running.map_or(Ok(None), Child::try_wait).doing(|| "cannot wait".into())? {
+            if let Some(status) = running
+                .map_or(Ok(None), Child::try_wait)
+                .doing(|| "cannot wait".into())?
+            {
                 return Err(self.failed(&format!("ended with {status} before it was ready ({ready})")));
             }
             if match self.plan.awaited() {
@@ -194,11 +217,17 @@ impl Program {
     /// A sentence on what went wrong, with its last words.
     fn failed(&self, what: &str) -> AgentError {
         let said = ["stderr", "stdout"].map(|file| std::fs::read(self.folder.join(file)).unwrap_or_default());
-        let said = said.iter().map(|text| String::from_utf8_lossy(text)).find(|text| !text.trim().is_empty());
+        let said = said
+            .iter()
+            .map(|text| String::from_utf8_lossy(text))
+            .find(|text| !text.trim().is_empty());
         let words = said.map(|text| text.split_whitespace().collect::<Vec<_>>().join(" "));
         let last = words.map_or_else(String::new, |words| {
             let from = words.chars().count().saturating_sub(WORDS);
-            format!("; its last words: {}", words.chars().skip(from).collect::<String>())
+            format!(
+                "; its last words: {}",
+                words.chars().skip(from).collect::<String>().trim_start()
+            )
         });
         AgentError::Plan(format!("program {} {what}{last}", self.plan.name))
     }
@@ -215,7 +244,9 @@ impl Program {
     /// # Errors
     /// If it was ended because it took more than it may, or could not be started at all.
     fn look(&mut self, now: impl FnOnce() -> i64) -> Result<bool, AgentError> {
-        let Some(running) = &mut self.running else { return Ok(true) };
+        let Some(running) = &mut self.running else {
+            return Ok(true);
+        };
         let Some(status) = running.child.try_wait().doing(|| "cannot wait for a program".into())? else {
             return Ok(false);
         };
@@ -232,10 +263,13 @@ impl Program {
 
     fn refuse(&self, status: ExitStatus) -> Result<(), AgentError> {
         if status.signal() == Some(Signal::XFSZ.as_raw()) {
-            return Err(self.failed(&format!("was ended: it wrote more than {} MiB to a file", FILE_MAX >> 20)));
+            return Err(self.failed(&format!(
+                "was ended: it wrote more than {} MiB to a file",
+                FILE_MAX >> 20
+            )));
         }
         if status.signal() == Some(Signal::KILL.as_raw()) {
-            return Err(self.failed("was killed: the guest had no memory left, or it killed itself"));
+            return Err(self.failed("was killed: the guest had no memory left, or a program killed it"));
         }
         let said = std::fs::read_to_string(self.folder.join("stderr")).unwrap_or_default();
         match said.strip_prefix(PREFIX) {
@@ -256,7 +290,9 @@ impl Program {
         let outputs = ["stdout", "stderr"].map(|name| (name, self.folder.join(name)));
         for (name, path) in outputs.into_iter().chain(kept) {
             // What leads out of the folder is none of its files.
-            let inside = path.canonicalize().is_ok_and(|path| path.starts_with(&self.folder) && path.is_file());
+            let inside = path
+                .canonicalize()
+                .is_ok_and(|path| path.starts_with(&self.folder) && path.is_file());
             if !inside {
                 continue;
             }
@@ -333,11 +369,23 @@ impl Actor for Programs {
             program.tell();
         }
         for _ in 0..END_LOOKS {
-            let ended: Result<Vec<bool>, _> = self.all.iter_mut().map(|program| program.look(|| world.now())).collect();
+            let ended: Result<Vec<bool>, _> = self
+                .all
+                .iter_mut()
+                .map(|program| program.look(|| world.now()))
+                .collect();
             if ended?.iter().all(|&ended| ended) {
                 break;
             }
             std::thread::sleep(LOOK);
+        }
+        let memory = std::fs::read_to_string("/proc/vmstat").doing(|| "cannot read /proc/vmstat".into())?;
+        if memory
+            .lines()
+            .any(|line| line.strip_prefix("oom_kill ").is_some_and(|count| count != "0"))
+        {
+            let sentence = "a process of a program was killed, because the guest had no memory left".to_owned();
+            return Err(AgentError::Plan(sentence));
         }
         for program in &mut self.all {
             program.signal(Signal::KILL);
@@ -350,7 +398,11 @@ impl Actor for Programs {
     }
 
     fn finish(&mut self, measured: &mut Measured) {
-        measured.programs = self.all.iter_mut().map(|program| std::mem::take(&mut program.seen)).collect();
+        measured.programs = self
+            .all
+            .iter_mut()
+            .map(|program| std::mem::take(&mut program.seen))
+            .collect();
     }
 }
 

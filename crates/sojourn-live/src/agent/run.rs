@@ -9,10 +9,10 @@ use crate::agent::observers::flush::Flush;
 use crate::agent::observers::qdisc::Bottlenecks;
 use crate::agent::observers::radio::Radio;
 use crate::agent::observers::tap::{Tap, Watch};
-use crate::agent::programs::Programs;
 use crate::agent::plan::build::Bed;
 use crate::agent::plan::introduce::introduce;
 use crate::agent::plan::job::Job;
+use crate::agent::programs::Programs;
 use crate::agent::reactor::Reactor;
 use crate::agent::traffic::bulk::Bulk;
 use crate::agent::traffic::download::Download;
@@ -37,6 +37,9 @@ const PREPARATION_NS: i64 = 500_000_000;
 /// After the bed is built: a device whose peer came up after it drops everything until the kernel has looked at its
 /// link, which it does at most once a second (`linkwatch_schedule_work`).
 const LINKS_COME_UP: Duration = Duration::from_millis(1500);
+
+/// How long a guest has been up before its programs begin: some take a clock near zero for a mistake (fping 5.1).
+const UPTIME: Duration = Duration::from_secs(600);
 
 /// Writes a file of results.
 pub(super) fn write(directory: &Path, name: &str, bytes: &[u8]) -> Result<(), AgentError> {
@@ -134,8 +137,14 @@ pub(super) fn run(job: &Job, directory: &Path) -> Result<(), AgentError> {
     pitfalls::look(&mut bed, job.load.tcp.gso)?;
     write(directory, "packets.bin", &[])?;
     std::thread::sleep(LINKS_COME_UP);
+    if job.programs.is_some() && kernel().virtual_time {
+        std::thread::sleep(UPTIME);
+    }
     introduce(&mut bed, &job.load)?;
-    let programs = job.programs.as_ref().map(|programs| Programs::begin(programs, &job.load, directory, &mut bed));
+    let programs = job
+        .programs
+        .as_ref()
+        .map(|programs| Programs::begin(programs, &job.load, directory, &mut bed));
     let programs = programs.transpose()?;
     let mut actors = actors(job, directory, &mut bed)?;
     if let Some(programs) = programs {

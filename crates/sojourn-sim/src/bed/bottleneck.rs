@@ -170,7 +170,10 @@ impl Side<'_> {
     /// # Errors
     /// [`MeasuredError`] for counters that fall, and where frames and counters do not fit together: where the drops
     /// told from the frames, or the frames that left without having come, are off by more than 16 and a fiftieth.
-    pub(super) fn record(&self, frames: &Frames<'_>) -> Result<(BottleneckRecord, Meter, Vec<Departed>), MeasuredError> {
+    pub(super) fn record(
+        &self,
+        frames: &Frames<'_>,
+    ) -> Result<(BottleneckRecord, Meter, Vec<Departed>), MeasuredError> {
         let counted = self.counted()?;
         let passage = frames.passage(self.direction == Direction::Down, self.end_ns());
         let most = 16 + passage.left / 50;

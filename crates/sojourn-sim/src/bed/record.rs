@@ -19,8 +19,8 @@ use crate::record::{
 };
 use crate::traffic::voice_trace::VoiceTrace;
 use sojourn_bed::{
-    DownloadMeasured, FlowMeasured, MEASURED_FORMAT, MOST_PROGRAM_FLOWS, Measured, ProbeMeasured, ProgramFlow, QdiscMeasured, UdpMeasured,
-    WebMeasured,
+    DownloadMeasured, FlowMeasured, MEASURED_FORMAT, MOST_PROGRAM_FLOWS, Measured, ProbeMeasured, ProgramFlow,
+    QdiscMeasured, UdpMeasured, WebMeasured,
 };
 use sojourn_scenario::{
     Backend, Direction, DownloadScenario, FlowScenario, ProbeKindScenario, ProbeScenario, Scenario,
@@ -73,7 +73,12 @@ pub fn measured_record(s: &Scenario, backend: Backend, m: &Measured, packets: &[
                 let [up_counts, down_counts] = [up_meter.counts(pair.forth), down_meter.counts(pair.back)];
                 programs::flow(flow, [(up, up_counts), (down, down_counts)])
             };
-            m.program_flows.iter().zip(&routes.programs).zip(ways).map(one).collect()
+            m.program_flows
+                .iter()
+                .zip(&routes.programs)
+                .zip(ways)
+                .map(one)
+                .collect()
         },
         bottleneck: Bottlenecks { up, down },
         wifi: air::record(s, m.wifi.as_ref())?,

@@ -3,8 +3,8 @@
 use super::numbers::{jain, mbit, mean, seconds_from};
 use super::{
     BacklogRecord, BottleneckRecord, Cost, DropGapsRecord, EcnRecord, FORMAT, FlowRecord, FlusherFlowSeries,
-    LinkSeriesRecord, PerDirection, ProbeRecord, ProbeSeries, OutputRecord, Quantiles, Record, SeriesRecord, SojournOfOne,
-    SojournRecord, Summary, SynRecord, UdpRecord, VoiceSeries, WritesRecord, downloads, pages, voice,
+    LinkSeriesRecord, OutputRecord, PerDirection, ProbeRecord, ProbeSeries, Quantiles, Record, SeriesRecord,
+    SojournOfOne, SojournRecord, Summary, SynRecord, UdpRecord, VoiceSeries, WritesRecord, downloads, pages, voice,
 };
 use crate::meter::{Meter, Meters};
 use crate::network::RoutePair;

@@ -168,7 +168,10 @@ mod tests {
             ..RouteCounts::default()
         };
         let record = way.record(&counts);
-        assert_eq!((record.packets, record.bytes, record.dropped, record.marked), (3, 3750, 3, 5));
+        assert_eq!(
+            (record.packets, record.bytes, record.dropped, record.marked),
+            (3, 3750, 3, 5)
+        );
         // 2500 bytes in 0.2 s.
         assert_eq!(record.rate_mbit, Some(0.1));
         assert_eq!((record.first_s, record.last_s), (Some(0.1), Some(0.3)));

@@ -11,10 +11,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from msgspec import structs
+
 from sojourn import _native, schema, units
 from sojourn.backends import MeasurementStore, Parts
 from sojourn.backends.linux import cell, flusher, guest, guest_inputs, measurements, programs, wifi
-from sojourn.backends.linux.guest import Answer, agent_identity, carry_out, job_text
+from sojourn.backends.linux.guest import Answer, TooLongError, agent_identity, carry_out, job_text
 from sojourn.backends.linux.job import Job
 from sojourn.backends.linux.load import Program
 from sojourn.backends.linux.topology import Network, bed, check_kernel
@@ -145,6 +147,7 @@ class LinuxBackend:
         load = json.loads(_native.load_plan(scenario))
         network = network_of(load)
         kernel = self._kernel_for(network)
+        network = structs.replace(network, kernel_has_ipv6=kernel.kind == "virtual")  # those of distributions lack it
         check_kernel(network, kernel.release)
         daemon, files = (None, {}) if network.flusher is None else flusher.job(network.flusher, kernel, network)
         # Without programs there is no IPv6 at all; with them interfaces have it where the bed gives it to them.
@@ -156,7 +159,12 @@ class LinuxBackend:
             if kernel.kind == "host":
                 message = "programs is given, but this machine's own kernel runs none: build one (sojourn kernel build)"
                 raise ParamError(message)
-            own, given = programs.job(network.programs, network.hosts, ipv6=network.has_ipv6)
+            own, given = programs.job(
+                network.programs,
+                network.hosts,
+                others=[*network.client_addresses, *network.server_addresses],
+                ipv6=network.has_ipv6,
+            )
             words += programs.words(has_seccomp_mode=guest.has_seccomp_mode(kernel))
             files |= given
         job = Job(
@@ -195,16 +203,22 @@ class _Task:
 
     def answer(self) -> Answer:
         text = job_text(self.job)
-        memory_mb = guest.MEMORY_MB if self.job.programs is None else programs.MEMORY_MB
-        return carry_out(
-            text,
-            self.kernel,
-            seed=self.seed,
-            bound_s=self.bound_s,
-            words=self.words,
-            files=self.files,
-            memory_mb=memory_mb,
-        )
+        own = self.job.programs is not None
+        try:
+            return carry_out(
+                text,
+                self.kernel,
+                seed=self.seed,
+                bound_s=self.bound_s,
+                words=self.words,
+                files=self.files,
+                memory_mb=programs.MEMORY_MB if own else guest.MEMORY_MB,
+            )
+        except TooLongError as error:
+            if not own:
+                raise
+            message = f"{error}: a program computes without end, or needs longer ({programs.PATIENCE}=SECONDS)"
+            raise TooLongError(message) from error
 
 
 def _stored(scenario: str, run_id: str, answer: Answer) -> Parts:

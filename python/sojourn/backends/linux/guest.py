@@ -157,8 +157,10 @@ def carry_out(
 
     Raises
     ------
+    TooLongError
+        If it takes longer.
     SojournError
-        If the kernel or the agent fails, or takes longer.
+        If the kernel or the agent fails.
     """
     program = agent()
     what = "guest" if backend == "linux" else "run"
@@ -177,7 +179,7 @@ def carry_out(
                 raise SojournError(message)
         if status == _EXIT_TOO_LONG:
             message = f"the {what} was ended, because it had not finished after {bound_s:.0f} s{last}"
-            raise SojournError(message)
+            raise TooLongError(message)
         try:
             measured = (folder / "measured.json").read_text()
             packets = folder / "packets.bin"

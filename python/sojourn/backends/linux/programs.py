@@ -27,8 +27,8 @@ _LEAST_S, _SLOWDOWN, PATIENCE = 120.0, 20.0, "SOJOURN_PATIENCE"
 _FILE_BYTES = 32 << 20
 #: What a program has in place of the machine's folder.
 _OWN, _SHARED = "/var/tmp", "/dev/shm"  # noqa: S108
-#: What the guest's calendar shows when it starts: 2027-01-01 0:00 UTC.
-_CALENDAR_S = 1_798_761_600
+#: What the guest's calendar shows when it starts, ns: 2027-01-01 0:00 UTC.
+_CALENDAR_NS = 1_798_761_600_000_000_000
 
 
 def bound_s(virtual_s: float) -> float:
@@ -50,10 +50,12 @@ def bound_s(virtual_s: float) -> float:
 
 def words(*, has_seccomp_mode: bool) -> tuple[str, ...]:
     """Return what a guest's command line has besides; a program could leave one that calls its kernel by signals."""
-    return (f"time-travel-start={_CALENDAR_S}", *(("seccomp=off",) if has_seccomp_mode else ()))
+    return (f"time-travel-start={_CALENDAR_NS}", *(("seccomp=off",) if has_seccomp_mode else ()))
 
 
-def job(programs: list[Program], hosts: dict[str, str], *, ipv6: bool) -> tuple[Programs, dict[str, Path]]:
+def job(
+    programs: list[Program], hosts: dict[str, str], *, others: list[str], ipv6: bool
+) -> tuple[Programs, dict[str, Path]]:
     """Return the part `programs` of a job, and what files it needs in the guest's folder.
 
     Parameters
@@ -62,6 +64,8 @@ def job(programs: list[Program], hosts: dict[str, str], *, ipv6: bool) -> tuple[
         Those of the load.
     hosts
         The address of each host by its name.
+    others
+        Further addresses of the hosts.
     ipv6
         Whether the hosts have IPv6 addresses, too.
 
@@ -94,6 +98,8 @@ def job(programs: list[Program], hosts: dict[str, str], *, ipv6: bool) -> tuple[
         "LANG": "C.UTF-8",
         "TZ": "UTC",
         "PYTHONUNBUFFERED": "1",
+        # OpenSSL stirs the processor's counter of cycles into its random numbers, which is no part of virtual time.
+        "OPENSSL_ia32cap": "~0x10",
         "PYTHONDONTWRITEBYTECODE": "1",
     }
     for name in ("client", "server"):
@@ -103,7 +109,7 @@ def job(programs: list[Program], hosts: dict[str, str], *, ipv6: bool) -> tuple[
         programs=jobs,
         environment=list(variables.items()),
         network={"hosts": "\n".join(lines) + "\n", "resolv.conf": "# Names are in /etc/hosts.\n"},
-        addresses=sorted(ip for ips in known.values() for ip in ips),
+        addresses=sorted({ip for one in (*hosts.values(), *others) for ip in (one, *([ipv6_of(one)] if ipv6 else []))}),
     )
     return made, copies
 

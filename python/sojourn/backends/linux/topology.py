@@ -173,6 +173,8 @@ class Network(Struct, frozen=True, kw_only=True):
         On the path; `None` for none.
     programs
         In its hosts.
+    kernel_has_ipv6
+        No part of a plan: whether the kernel does.
     seed, lead_ns, duration_ns
         Of the run.
     """
@@ -191,6 +193,7 @@ class Network(Struct, frozen=True, kw_only=True):
     downloads: list[Traffic] = []
     flusher: FlusherPlan | None = None
     programs: list[Program] = []
+    kernel_has_ipv6: bool = True
     seed: int
     lead_ns: int
     duration_ns: int
@@ -225,7 +228,7 @@ class Network(Struct, frozen=True, kw_only=True):
     @property
     def has_ipv6(self) -> bool:
         """Whether hosts have IPv6 addresses."""
-        return bool(self.programs) and self.cell is None
+        return bool(self.programs) and self.cell is None and self.kernel_has_ipv6
 
     @property
     def hosts(self) -> dict[str, str]:
@@ -234,7 +237,8 @@ class Network(Struct, frozen=True, kw_only=True):
         if self.cell is not None:
             clients = {cell.station_host(i): cell.station_ip(i) for i in range(len(self.cell.stations))}
         further = {f"{side}{number + 1}": _first_address(side, number) for side, number in self.program_hosts}
-        return {**clients, "server": server_address(0), **further, "router": _R1C.ip}
+        # The first address of a device is that from which a server answers that was bound to any.
+        return {**clients, "server": _S0.ip, **further, "router": _R1C.ip}
 
     @property
     def mtu(self) -> int:

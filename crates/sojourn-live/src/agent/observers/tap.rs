@@ -98,10 +98,17 @@ impl ProgramFlows {
         else {
             return Ok(());
         };
-        if ![source, destination].iter().all(|end| self.addresses.contains(&end.ip())) {
+        if ![source, destination]
+            .iter()
+            .all(|end| self.addresses.contains(&end.ip()))
+        {
             return Ok(());
         }
-        let (client, server) = if down { (destination, source) } else { (source, destination) };
+        let (client, server) = if down {
+            (destination, source)
+        } else {
+            (source, destination)
+        };
         let flow = ProgramFlow {
             protocol,
             client,
@@ -109,7 +116,8 @@ impl ProgramFlows {
         };
         let next = self.flows.len();
         if next == MOST_PROGRAM_FLOWS && !self.numbers.contains_key(&flow) {
-            let sentence = format!("the programs had more than {MOST_PROGRAM_FLOWS} flows, which are told apart at most");
+            let sentence =
+                format!("the programs had more than {MOST_PROGRAM_FLOWS} flows, which are told apart at most");
             return Err(AgentError::Plan(sentence));
         }
         let flows = &mut self.flows;
@@ -181,7 +189,12 @@ impl Tap {
     /// Reads all that has gathered, and writes it.
     fn drain(&mut self, world: &dyn World) -> Result<(), AgentError> {
         for way in &mut self.ways {
-            way.read(&mut self.buffer, (&self.known, &mut self.programs), &mut self.records, world)?;
+            way.read(
+                &mut self.buffer,
+                (&self.known, &mut self.programs),
+                &mut self.records,
+                world,
+            )?;
         }
         // Stable: what happened in the same nanosecond stays in the order of its socket.
         self.records.sort_by_key(|r| r.at_ns);

@@ -274,7 +274,9 @@ impl Job {
         let programs = self.programs.as_ref().map_or(0, |job| job.programs.len());
         if programs != load.programs.len() {
             let rule = load.programs.len();
-            return Err(format!("programs has {programs} programs, but must have {rule}, as the load has"));
+            return Err(format!(
+                "programs has {programs} programs, but must have {rule}, as the load has"
+            ));
         }
         for Common { name, access, .. } in load.traffic() {
             let (key, index) = if self.bed.radio.is_some() {

@@ -70,7 +70,11 @@ fn prepare(folder: &Path, folders: &Path, router: bool) -> Result<(), AgentError
         unmount(place, UnmountFlags::DETACH).doing(|| format!("cannot unmount {place}"))?;
     }
     std::fs::write("/proc/self/oom_score_adj", "0").doing(|| "cannot be a program when memory is short".into())?;
-    for (resource, most) in [(Resource::Fsize, FILE_MAX), (Resource::Nofile, FILES), (Resource::Core, 0)] {
+    for (resource, most) in [
+        (Resource::Fsize, FILE_MAX),
+        (Resource::Nofile, FILES),
+        (Resource::Core, 0),
+    ] {
         let limit = Rlimit {
             current: Some(most),
             maximum: Some(most),

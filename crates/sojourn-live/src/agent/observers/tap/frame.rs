@@ -157,7 +157,14 @@ fn parse_sliced(packet: Option<&LaxSlicedPacket<'_>>, unknown: &[u8], known: &Kn
             parsed.marked = header.ecn().value() == 3;
             let (source, destination) = (header.source_addr().into(), header.destination_addr().into());
             let (id, headers) = (Some(header.identification()), header.slice().len());
-            (source, destination, header.protocol(), id, headers, usize::from(header.total_len()))
+            (
+                source,
+                destination,
+                header.protocol(),
+                id,
+                headers,
+                usize::from(header.total_len()),
+            )
         }
         Some(LaxNetSlice::Ipv6(ip)) => {
             let header = ip.header();
@@ -201,9 +208,16 @@ fn parse_sliced(packet: Option<&LaxSlicedPacket<'_>>, unknown: &[u8], known: &Kn
             parsed.conversation = known.by_port(IpNumber::UDP, ports.0, ports.1);
             // What the plan sends is numbered at once; of anybody else's the number may come late, and be hidden.
             let ours = parsed.conversation != Conversation::Other;
-            key.eat(if ours { payload.get(..8).unwrap_or(payload) } else { payload });
-            let numbered = matches!(parsed.conversation, Conversation::Probe(_) | Conversation::Flow(_));
-            identified = ports.0 >= ports::END && !numbered;
+            key.eat(if ours {
+                payload.get(..8).unwrap_or(payload)
+            } else {
+                payload
+            });
+            identified = match parsed.conversation {
+                Conversation::Probe(_) | Conversation::Flow(_) => false,
+                Conversation::Dns(_) => ports.0 >= ports::END,
+                _ => true,
+            };
         }
         Some(TransportSlice::Icmpv4(icmp)) => {
             let bytes = icmp.slice();

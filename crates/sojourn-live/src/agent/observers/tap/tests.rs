@@ -322,3 +322,59 @@ fn what_cannot_be_written_ends_the_run() {
         );
     });
 }
+
+#[test]
+fn what_goes_between_two_hosts_is_a_flow_of_programs_in_both_directions() {
+    let ip = |text: &str| text.parse::<std::net::IpAddr>().expect("an address");
+    let parsed = |protocol: u8, source: &str, destination: &str| Parsed {
+        key: 0,
+        conversation: Conversation::Other,
+        data: false,
+        syn: false,
+        marked: false,
+        ends: Some(Ends {
+            protocol,
+            source: source.parse().expect("an end"),
+            destination: destination.parse().expect("an end"),
+        }),
+    };
+    let mut flows = ProgramFlows {
+        addresses: [ip("10.0.1.1"), ip("10.0.4.1"), ip("fd00::1"), ip("fd00::4")].into(),
+        ..ProgramFlows::default()
+    };
+    let mut claim = |mut frame: Parsed, down| {
+        flows.claim(&mut frame, down).expect("few flows");
+        (frame.conversation, frame.data)
+    };
+    let up = parsed(6, "10.0.1.1:5000", "10.0.4.1:80");
+    assert_eq!(claim(up, false), (Conversation::Program(0), false));
+    assert_eq!(
+        claim(parsed(17, "10.0.1.1:5000", "10.0.4.1:80"), false),
+        (Conversation::Program(1), true)
+    );
+    assert_eq!(
+        claim(parsed(6, "10.0.4.1:80", "10.0.1.1:5000"), true),
+        (Conversation::Program(0), false)
+    );
+    assert_eq!(
+        claim(parsed(6, "[fd00::1]:9", "[fd00::4]:80"), false),
+        (Conversation::Program(2), false)
+    );
+    // A router's message, and what is the plan's, are none of theirs.
+    let router = parsed(1, "10.0.2.1:0", "10.0.1.1:0");
+    assert_eq!(claim(router, true), (Conversation::Other, false));
+    let planned = Parsed {
+        conversation: Conversation::Flow(1),
+        ..up
+    };
+    assert_eq!(claim(planned, false), (Conversation::Flow(1), false));
+    for port in 0..MOST_PROGRAM_FLOWS - 3 {
+        claim(parsed(6, &format!("10.0.1.1:{}", 10_000 + port), "10.0.4.1:80"), false);
+    }
+    let said = flows.claim(&mut parsed(6, "10.0.1.1:9", "10.0.4.1:9"), false);
+    assert!(
+        said.expect_err("one too many")
+            .to_string()
+            .contains("more than 10000 flows")
+    );
+}

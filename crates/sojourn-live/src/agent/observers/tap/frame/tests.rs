@@ -310,3 +310,48 @@ proptest! {
         prop_assert_eq!(read(&bytes), read(&bytes));
     }
 }
+
+/// A frame of IPv6 by hand (RFC 8200 section 3) from fd00:0:1::1 to fd00:0:4::1, marked as `traffic_class` says.
+fn frame_6(next_header: u8, traffic_class: u8, payload: &[u8]) -> Vec<u8> {
+    let mut bytes = vec![2, 0, 0, 0, 0, 2, 2, 0, 0, 0, 0, 1, 0x86, 0xdd];
+    bytes.extend([0x60 | traffic_class >> 4, traffic_class << 4, 0, 0]);
+    bytes.extend((payload.len() as u16).to_be_bytes());
+    bytes.extend([next_header, 64]);
+    for link in [1, 4] {
+        bytes.extend([0xfd, 0, 0, 0, 0, link, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1]);
+    }
+    bytes.extend(payload);
+    bytes
+}
+
+#[test]
+fn frames_of_ipv6_are_read_as_those_of_ipv4() {
+    let data = read(&frame_6(6, 3, &tcp([40_000, 443], 1, 1, ACK, Some(5), 1000)));
+    assert!(data.data && data.marked && !data.syn);
+    let ends = data.ends.expect("a whole header");
+    assert_eq!(ends.source.to_string(), "[fd00:0:1::1]:40000");
+    assert_eq!(ends.destination.to_string(), "[fd00:0:4::1]:443");
+    assert_eq!(ends.protocol, 6);
+    let ack = read(&frame_6(6, 0, &tcp([40_000, 443], 1, 1, ACK, Some(5), 0)));
+    assert!(!ack.data && !ack.marked);
+    let echo = read(&frame_6(58, 0, &[128, 0, 0xab, 0xcd, 0, 7, 0, 1, 9]));
+    assert_eq!(echo.ends.map(|ends| ends.source.port()), Some(7));
+    // A mark is a router's, and so no part of the key.
+    let unmarked = read(&frame_6(6, 2, &tcp([40_000, 443], 1, 1, ACK, Some(5), 1000)));
+    assert_eq!(unmarked.key, data.key);
+}
+
+/// What QUIC sends begins with the same bytes: only what is encrypted differs.
+#[test]
+fn datagrams_of_a_program_are_told_apart_by_all_that_is_there() {
+    let datagram = |last: u8| udp([40_000, 4433], &[vec![0x40; 20], vec![last; 12]].concat());
+    for make in [
+        |payload: &[u8]| frame(17, 0, payload),
+        |payload: &[u8]| frame_6(17, 0, payload),
+    ] {
+        assert_ne!(read(&make(&datagram(1))).key, read(&make(&datagram(2))).key);
+        assert_eq!(read(&make(&datagram(1))).key, read(&make(&datagram(1))).key);
+    }
+    let server = |id| read(&frame(17, id, &udp([53, 40_000], b"same")));
+    assert_ne!(server(1).key, server(2).key);
+}
