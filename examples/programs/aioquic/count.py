@@ -4,6 +4,7 @@ import asyncio
 import datetime
 import ssl
 import sys
+import tempfile
 import time
 from pathlib import Path
 
@@ -17,16 +18,18 @@ from cryptography.hazmat.primitives.asymmetric import ec
 PROTOCOL = ["count"]
 
 
-def make_certificate() -> None:
-    """Write `cert.pem` and `key.pem`, which hold for a day around now."""
+def make_certificate(folder: Path) -> tuple[Path, Path]:
+    """Write a certificate that holds for a day around now, and its key."""
     key = ec.generate_private_key(ec.SECP256R1())
     name = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, "server")])
     now, day = datetime.datetime.now(datetime.UTC), datetime.timedelta(days=1)
     draft = x509.CertificateBuilder(name, name, key.public_key(), x509.random_serial_number(), now - day, now + day)
-    Path("cert.pem").write_bytes(draft.sign(key, hashes.SHA256()).public_bytes(serialization.Encoding.PEM))
+    certificate, secret = folder / "cert.pem", folder / "key.pem"
+    certificate.write_bytes(draft.sign(key, hashes.SHA256()).public_bytes(serialization.Encoding.PEM))
     plain = serialization.NoEncryption()
     kind = serialization.PrivateFormat.PKCS8
-    Path("key.pem").write_bytes(key.private_bytes(serialization.Encoding.PEM, kind, plain))
+    secret.write_bytes(key.private_bytes(serialization.Encoding.PEM, kind, plain))
+    return certificate, secret
 
 
 class Server(QuicConnectionProtocol):
@@ -41,9 +44,9 @@ class Server(QuicConnectionProtocol):
 
 async def answer(port: int) -> None:
     """Serve for good."""
-    make_certificate()
     configuration = QuicConfiguration(is_client=False, alpn_protocols=PROTOCOL)
-    configuration.load_cert_chain("cert.pem", "key.pem")
+    with tempfile.TemporaryDirectory() as folder:
+        configuration.load_cert_chain(*make_certificate(Path(folder)))
     await serve("0.0.0.0", port, configuration=configuration, create_protocol=Server)
     await asyncio.Event().wait()
 

@@ -16,7 +16,7 @@ from sojourn.errors import ParamError, SojournError, refused
 _ABOUT = """\
 Runs COMMAND in a host behind a bottleneck, on a real Linux kernel in virtual time: the same command, seed and files
 give the same bytes each time, and a busy machine changes nothing. The server of --server is at the other end of the
-link. Both see the machine's files, read-only, and a folder of their own in /var/tmp. There is no other network.
+link. Both see the machine's files, read-only, and have a folder of their own, /var/tmp. There is no other network.
 
   sojourn exec --rate 20mbit --rtt 50ms --qdisc cake --server 'iperf3 -s' -- iperf3 -c SERVER
 

@@ -60,6 +60,8 @@ struct Running {
 struct Program {
     plan: ProgramScenario,
     job: ProgramJob,
+    /// The folder in which it starts.
+    start: String,
     folder: PathBuf,
     running: Option<Running>,
     /// When it was started, by the monotonic clock until the measured window is known.
@@ -107,6 +109,7 @@ impl Programs {
             all: Vec::with_capacity(job.programs.len()),
             environment: job.environment.clone(),
         };
+        let start = &job.folder;
         for (number, (plan, job)) in load.programs.iter().zip(&job.programs).enumerate() {
             let folder = Path::new(FOLDERS).join(number.to_string());
             let making = || format!("cannot make {}", folder.display());
@@ -120,6 +123,7 @@ impl Programs {
             programs.all.push(Program {
                 plan: plan.clone(),
                 job: job.clone(),
+                start: start.clone(),
                 folder,
                 running: None,
                 started: None,
@@ -144,7 +148,7 @@ impl Program {
             File::create(&path).doing(|| format!("cannot write {}", path.display()))
         };
         let mut command = Command::new("/proc/self/exe");
-        command.arg("program").arg(&self.folder).arg(FOLDERS);
+        command.arg("program").arg(&self.folder).arg(FOLDERS).arg(&self.start);
         command.arg(if self.plan.place() == Some(ProgramHost::Router) {
             "router"
         } else {

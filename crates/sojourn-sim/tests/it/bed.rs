@@ -59,8 +59,7 @@ fn nothing(s: &Scenario) -> Measured {
         up: discipline(s.bottleneck(Direction::Up).qdisc.kind()),
         down: discipline(s.bottleneck(Direction::Down).qdisc.kind()),
         counters: [("client".to_owned(), [("TcpRetransSegs".to_owned(), 3)].into())].into(),
-        wifi: None,
-        flusher: None,
+        ..Measured::default()
     }
 }
 

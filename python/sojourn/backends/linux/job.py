@@ -33,9 +33,10 @@ class ProgramJob(Struct, frozen=True):
 
 
 class Programs(Struct, frozen=True, kw_only=True):
-    """The part `programs` of a job."""
+    """The part `programs` of a job; `folder` is where programs start."""
 
     programs: list[ProgramJob]
+    folder: str
     environment: list[tuple[str, str]]
     network: dict[str, str]
     addresses: list[str]

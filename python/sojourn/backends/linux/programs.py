@@ -107,6 +107,7 @@ def job(
             variables[f"SOJOURN_{name.upper()}{suffix}"] = ip
     made = Programs(
         programs=jobs,
+        folder=_working_folder(),
         environment=list(variables.items()),
         network={"hosts": "\n".join(lines) + "\n", "resolv.conf": "# Names are in /etc/hosts.\n"},
         addresses=sorted({ip for one in (*hosts.values(), *others) for ip in (one, *([ipv6_of(one)] if ipv6 else []))}),
@@ -163,6 +164,15 @@ def executable(field: str, name: str) -> Path:
 
 def _search_path() -> str:
     return os.environ.get("PATH") or os.defpath
+
+
+def _working_folder() -> str:
+    """Return this process's working folder, or the program's own where a guest does not have it."""
+    try:
+        folder = Path.cwd()
+    except OSError:
+        return _OWN
+    return _OWN if any(folder.is_relative_to(place) for place in (_OWN, _SHARED)) else str(folder)
 
 
 def _file(field: str, path: Path) -> Path:

@@ -51,6 +51,8 @@ pub struct Job {
 pub struct ProgramsJob {
     /// Each, in the order of the load.
     pub programs: Vec<ProgramJob>,
+    /// The folder in which they start.
+    pub folder: String,
     /// Variables of all their environments.
     pub environment: Vec<(String, String)>,
     /// The texts of `hosts` and `resolv.conf`.

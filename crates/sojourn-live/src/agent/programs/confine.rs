@@ -1,7 +1,7 @@
 //! What a program sees and may do: the agent's own program, started again, takes everything else away and becomes it.
 //!
-//! The machine's files are there, read-only. `/var/tmp` is the program's own folder, and its working folder; `/dev/shm`
-//! is empty and its own. It knows the hosts of the bed by their names. It has root's number, because the kernel outside
+//! The machine's files are there, read-only, and so is the working folder. `/var/tmp` is the program's own folder;
+//! `/dev/shm` is empty and its own. It knows the hosts of the bed by their names. It has root's number, because the kernel outside
 //! judges by the user who runs the guest, but few of root's rights: none that mounts, loads, or looks into the agent.
 
 use super::FILE_MAX;
@@ -35,12 +35,12 @@ const RIGHTS: [Capability; 8] = [
     Capability::CAP_NET_RAW,
 ];
 
-/// `sojourn-agent program FOLDER FOLDERS (host|router) PATH WORD...`: becomes the program; returns only if it cannot.
+/// `sojourn-agent program FOLDER FOLDERS START (host|router) PATH WORD...`: becomes the program; returns only if it cannot.
 #[must_use]
 pub fn become_program(arguments: &[OsString]) -> ExitCode {
     let why = match arguments {
-        [folder, folders, kind, path, first, words @ ..] => {
-            let prepared = prepare(Path::new(folder), Path::new(folders), kind == "router");
+        [folder, folders, start, kind, path, first, words @ ..] => {
+            let prepared = prepare([folder, folders, start].map(Path::new), kind == "router");
             prepared.map_or_else(
                 |e| e.to_string(),
                 |()| {
@@ -55,7 +55,7 @@ pub fn become_program(arguments: &[OsString]) -> ExitCode {
     ExitCode::from(EXEC_FAILED as u8)
 }
 
-fn prepare(folder: &Path, folders: &Path, router: bool) -> Result<(), AgentError> {
+fn prepare([folder, folders, start]: [&Path; 3], router: bool) -> Result<(), AgentError> {
     unshare(CloneFlags::CLONE_NEWNS).doing(|| "cannot leave the agent's mounts".into())?;
     for (name, place) in [("hosts", "/etc/hosts"), ("resolv.conf", "/etc/resolv.conf")] {
         if Path::new(place).exists() {
@@ -64,11 +64,11 @@ fn prepare(folder: &Path, folders: &Path, router: bool) -> Result<(), AgentError
     }
     mount("tmpfs", "/dev/shm", "tmpfs", MountFlags::empty(), c"size=64m").doing(|| "cannot mount /dev/shm".into())?;
     mount_bind(folder.join("own"), OWN).doing(|| format!("cannot mount {OWN}"))?;
-    std::env::set_current_dir(OWN).doing(|| format!("cannot go to {OWN}"))?;
     // The run's folder is in the agent's /tmp; below that is the machine's.
     for place in ["/tmp/work", "/tmp"] {
         unmount(place, UnmountFlags::DETACH).doing(|| format!("cannot unmount {place}"))?;
     }
+    std::env::set_current_dir(start).doing(|| format!("cannot go to {}", start.display()))?;
     std::fs::write("/proc/self/oom_score_adj", "0").doing(|| "cannot be a program when memory is short".into())?;
     for (resource, most) in [
         (Resource::Fsize, FILE_MAX),

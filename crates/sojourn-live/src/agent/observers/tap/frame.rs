@@ -138,6 +138,54 @@ pub(in crate::agent) fn parse(frame: &[u8], known: &Known) -> Parsed {
     parse_sliced(LaxSlicedPacket::from_ethernet(frame).ok().as_ref(), unknown, known)
 }
 
+/// What the header of IP says.
+struct Outer<'a> {
+    source: IpAddr,
+    destination: IpAddr,
+    protocol: IpNumber,
+    /// Only of IPv4.
+    identification: Option<u16>,
+    marked: bool,
+    /// Bytes of the header, with the extensions of IPv6, and of the whole packet.
+    header: usize,
+    length: usize,
+    payload: &'a [u8],
+}
+
+impl<'a> Outer<'a> {
+    fn read(net: &'a LaxNetSlice<'_>) -> Option<Self> {
+        match net {
+            LaxNetSlice::Ipv4(ip) => {
+                let header = ip.header();
+                Some(Self {
+                    source: header.source_addr().into(),
+                    destination: header.destination_addr().into(),
+                    protocol: header.protocol(),
+                    identification: Some(header.identification()),
+                    marked: header.ecn().value() == 3,
+                    header: header.slice().len(),
+                    length: usize::from(header.total_len()),
+                    payload: ip.payload().payload,
+                })
+            }
+            LaxNetSlice::Ipv6(ip) => {
+                let header = ip.header();
+                Some(Self {
+                    source: header.source_addr().into(),
+                    destination: header.destination_addr().into(),
+                    protocol: ip.payload().ip_number,
+                    identification: None,
+                    marked: header.ecn().value() == 3,
+                    header: Ipv6Header::LEN + ip.extensions().slice().len(),
+                    length: Ipv6Header::LEN + usize::from(header.payload_length()),
+                    payload: ip.payload().payload,
+                })
+            }
+            LaxNetSlice::Arp(_) => None,
+        }
+    }
+}
+
 /// Reads a packet; `unknown` stands for it if it is no IP.
 fn parse_sliced(packet: Option<&LaxSlicedPacket<'_>>, unknown: &[u8], known: &Known) -> Parsed {
     let mut parsed = Parsed {
@@ -149,46 +197,19 @@ fn parse_sliced(packet: Option<&LaxSlicedPacket<'_>>, unknown: &[u8], known: &Kn
         ends: None,
     };
     let mut key = Fnv::new();
-    let net = packet.and_then(|p| p.net.as_ref());
-    // Addresses, protocol, and how long headers and all of it are.
-    let (source, destination, protocol, identification, headers, length): (IpAddr, IpAddr, _, _, _, _) = match net {
-        Some(LaxNetSlice::Ipv4(ip)) => {
-            let header = ip.header();
-            parsed.marked = header.ecn().value() == 3;
-            let (source, destination) = (header.source_addr().into(), header.destination_addr().into());
-            let (id, headers) = (Some(header.identification()), header.slice().len());
-            (
-                source,
-                destination,
-                header.protocol(),
-                id,
-                headers,
-                usize::from(header.total_len()),
-            )
-        }
-        Some(LaxNetSlice::Ipv6(ip)) => {
-            let header = ip.header();
-            parsed.marked = header.ecn().value() == 3;
-            let (source, destination) = (header.source_addr().into(), header.destination_addr().into());
-            let payload = ip.payload();
-            // Extensions lie between the two headers.
-            let headers = Ipv6Header::LEN + ip.extensions().slice().len();
-            let length = Ipv6Header::LEN + usize::from(header.payload_length());
-            (source, destination, payload.ip_number, None, headers, length)
-        }
-        _ => {
-            key.eat(unknown);
-            parsed.key = key.0;
-            return parsed;
-        }
+    let Some(ip) = packet.and_then(|p| p.net.as_ref()).and_then(Outer::read) else {
+        key.eat(unknown);
+        parsed.key = key.0;
+        return parsed;
     };
-    for address in [source, destination] {
+    parsed.marked = ip.marked;
+    for address in [ip.source, ip.destination] {
         match address {
             IpAddr::V4(address) => key.eat(&address.octets()),
             IpAddr::V6(address) => key.eat(&address.octets()),
         }
     }
-    key.eat(&[protocol.0]);
+    key.eat(&[ip.protocol.0]);
     let mut ports = (0, 0);
     let mut identified = true;
     match packet.and_then(|p| p.transport.as_ref()) {
@@ -197,7 +218,7 @@ fn parse_sliced(packet: Option<&LaxSlicedPacket<'_>>, unknown: &[u8], known: &Kn
             key.eat(&bytes[..16]);
             key.eat(&bytes[18..]);
             parsed.syn = tcp.syn();
-            parsed.data = length > headers + bytes.len();
+            parsed.data = ip.length > ip.header + bytes.len();
             ports = (tcp.source_port(), tcp.destination_port());
             parsed.conversation = known.by_port(IpNumber::TCP, ports.0, ports.1);
         }
@@ -208,11 +229,7 @@ fn parse_sliced(packet: Option<&LaxSlicedPacket<'_>>, unknown: &[u8], known: &Kn
             parsed.conversation = known.by_port(IpNumber::UDP, ports.0, ports.1);
             // What the plan sends is numbered at once; of anybody else's the number may come late, and be hidden.
             let ours = parsed.conversation != Conversation::Other;
-            key.eat(if ours {
-                payload.get(..8).unwrap_or(payload)
-            } else {
-                payload
-            });
+            key.eat(payload.get(..8).filter(|_| ours).unwrap_or(payload));
             identified = match parsed.conversation {
                 Conversation::Probe(_) | Conversation::Flow(_) => false,
                 Conversation::Dns(_) => ports.0 >= ports::END,
@@ -220,9 +237,7 @@ fn parse_sliced(packet: Option<&LaxSlicedPacket<'_>>, unknown: &[u8], known: &Kn
             };
         }
         Some(TransportSlice::Icmpv4(icmp)) => {
-            let bytes = icmp.slice();
-            key.eat(&bytes[..2]);
-            key.eat(&bytes[4..]);
+            eat_icmp(&mut key, icmp.slice());
             identified = false;
             if let Icmpv4Type::EchoRequest(echo) | Icmpv4Type::EchoReply(echo) = icmp.icmp_type() {
                 ports = (echo.id, echo.id);
@@ -234,29 +249,29 @@ fn parse_sliced(packet: Option<&LaxSlicedPacket<'_>>, unknown: &[u8], known: &Kn
             }
         }
         Some(TransportSlice::Icmpv6(icmp)) => {
-            let bytes = icmp.slice();
-            key.eat(&bytes[..2]);
-            key.eat(&bytes[4..]);
+            eat_icmp(&mut key, icmp.slice());
             if let Icmpv6Type::EchoRequest(echo) | Icmpv6Type::EchoReply(echo) = icmp.icmp_type() {
                 ports = (echo.id, echo.id);
             }
         }
-        Some(TransportSlice::Igmp(_)) | None => key.eat(match net {
-            Some(LaxNetSlice::Ipv4(ip)) => ip.payload().payload,
-            Some(LaxNetSlice::Ipv6(ip)) => ip.payload().payload,
-            _ => &[],
-        }),
+        Some(TransportSlice::Igmp(_)) | None => key.eat(ip.payload),
     }
-    if let Some(identification) = identification.filter(|_| identified) {
+    if let Some(identification) = ip.identification.filter(|_| identified) {
         key.eat(&identification.to_be_bytes());
     }
     parsed.key = key.0;
     parsed.ends = Some(Ends {
-        protocol: protocol.0,
-        source: SocketAddr::new(source, ports.0),
-        destination: SocketAddr::new(destination, ports.1),
+        protocol: ip.protocol.0,
+        source: SocketAddr::new(ip.source, ports.0),
+        destination: SocketAddr::new(ip.destination, ports.1),
     });
     parsed
+}
+
+/// All of a message but its checksum.
+fn eat_icmp(key: &mut Fnv, bytes: &[u8]) {
+    key.eat(&bytes[..2]);
+    key.eat(&bytes[4..]);
 }
 
 #[cfg(test)]
