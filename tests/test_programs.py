@@ -9,19 +9,19 @@ import shutil
 import stat
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from sojourn.backends.linux import LinuxBackend, programs
+from sojourn.backends.linux import LinuxBackend, programs, wifi
 from sojourn.backends.linux.load import Program as Planned
 from sojourn.cli.main import build_parser
 from sojourn.errors import ParamError, SojournError
 from sojourn.execution import Execution, busiest, execute, scenario, with_addresses
 from sojourn.kernel.find import Kernel
-from sojourn.scenario import Flow, Program, Scenario
+from sojourn.scenario import Flow, Program, Scenario, Station, Wifi
+from sojourn.store.run import Run
 from tests import optional
 from tests.conftest import Cli, assert_one_sentence
 
@@ -201,6 +201,23 @@ def test_hosts_times_and_flows(virtual_kernel: Kernel) -> None:  # noqa: ARG001
     assert ran.record.flows[0].goodput_mbit > 3
 
 
+def test_a_station_of_a_cell_runs_a_program() -> None:
+    needed("ping")
+    try:
+        backend = LinuxBackend(None, wifi.needed())
+    except SojournError as error:
+        optional.CELL.skip(error)
+    stations = [Station(name=name, rate="ht mcs 3 20mhz") for name in ("one", "two")]
+    ping = Program(name="ping", host="client2", command=("ping", "-c", "3", "server"))
+    plan = made(ping, wifi=Wifi(stations=tuple(stations)), rtt="30ms")
+    ran = Execution(Run(text=backend.run(plan.normalized("linux"))))
+    flow = ran.flow("icmp")
+    assert (flow.client.rpartition(":")[0], flow.up.packets, flow.down.packets) == ("10.0.1.12", 3, 3)
+    assert ran.output(of="ping").count(b"bytes from") == 3
+    with pytest.raises(ParamError, match='host is "client3", but must be one of the 2 stations of the cell'):
+        made(dataclasses.replace(ping, host="client3"), wifi=Wifi(stations=tuple(stations))).normalized("linux")
+
+
 GUEST = [
     ({"command": ["yes"]}, "program client was ended: it wrote more than 32 MiB to a file; its last words: y y"),
     ({"server": "exit 3"}, "program server ended with exit status: 3 before it was ready (port)"),
@@ -311,7 +328,7 @@ def test_a_run_is_named_by_the_files_of_its_programs(virtual_kernel: Kernel, tmp
 
 
 @pytest.fixture
-def recorder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+def recorder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Put a program in place of `sojournd` that writes its words down."""
     program, words = tmp_path / "sojournd", tmp_path / "words"
     program.write_text(f'#!/bin/sh\nprintf "%s\\n" "$@" >{words}\nexit 7\n')

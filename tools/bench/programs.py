@@ -41,9 +41,9 @@ def of_iperf3(qdisc: str, rate: str, rtt: str, seed: int) -> tuple[float, float]
 def of_the_agent(qdisc: str, rate: str, rtt: str, seed: int) -> tuple[float, float]:
     """Return the same of a flow of a scenario."""
     flows = (Flow(name="up", direction="up"),)
-    link = {"up": rate, "down": rate, "rtt": rtt, "qdisc_up": qdisc, "qdisc_down": qdisc}
     length = f"{BEGIN_S + MEASURED_S}s"
-    run = api.run(Scenario(experiment="cell", duration=length, flows=flows, seed=seed, **link), backend="linux")
+    cell = Scenario(experiment="cell", duration=length, flows=flows)
+    run = api.run(cell, rate=rate, rtt=rtt, qdisc=qdisc, seed=seed, backend="linux")
     series = run.record.series
     goodput, windows = series.goodput_mbit["up"], series.cwnd_segments["up"]
     first = round(BEGIN_S / BIN_S)

@@ -8,7 +8,7 @@
 use super::error::{MeasuredError, fail};
 use sojourn_bed::{Conversation, Watched, WatchedError};
 use sojourn_scenario::Scenario;
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 
 /// No time of a run is farther from the beginning of the measured window: an hour of lead, a day of traffic, and a
 /// rest.
@@ -111,7 +111,9 @@ impl<'a> Frames<'a> {
     /// that key has not left is taken for a sign that this frame was dropped, because no two frames that are in a
     /// queue together have one key; matched in the order of coming, a dropped frame would take the departure of
     /// one that came much later. After the measured window, which ends at `end_ns`, it does not hold: a socket
-    /// that was closed answers each segment with the same reset, so frames are counted in the window only.
+    /// that was closed answers each segment with the same reset, so frames are counted in the window only. Programs
+    /// close in the window, and send what is equal: of their frames the last of a key that came leaves first, so that
+    /// none is lost, and the sum of their times in the queue is right.
     pub(super) fn passage(&self, down: bool, end_ns: i64) -> Passage {
         let count = (self.bytes.len() / Watched::SIZE) as u32;
         let mut order: Vec<u32> = (0..count).filter(|&i| self.get(i).down == down).collect();
@@ -122,17 +124,25 @@ impl<'a> Frames<'a> {
         });
         let mut partner = vec![NONE; order.len()];
         let mut queued: HashMap<u64, u32> = HashMap::new();
+        // Of a frame of a program, the one of its key that came before it and has not left.
+        let mut earlier: BTreeMap<u32, u32> = BTreeMap::new();
         let (mut unmatched, mut left) = (0, 0);
         for (place, &i) in order.iter().enumerate() {
             let frame = self.get(i);
             if !frame.left {
-                queued.insert(frame.key, place as u32);
+                let before = queued.insert(frame.key, place as u32);
+                if let (Some(before), Conversation::Program(_)) = (before, frame.conversation) {
+                    earlier.insert(place as u32, before);
+                }
                 continue;
             }
             let ours = u64::from(frame.conversation != Conversation::Other && frame.at_ns <= end_ns);
             left += ours;
             match queued.remove(&frame.key) {
                 Some(came) => {
+                    if let Some(before) = earlier.remove(&came) {
+                        queued.insert(frame.key, before);
+                    }
                     partner[place] = came;
                     partner[came as usize] = place as u32;
                 }

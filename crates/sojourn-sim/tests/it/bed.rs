@@ -5,6 +5,7 @@ mod downloads;
 mod flusher;
 mod hostile;
 mod plan;
+mod programs;
 mod traffic;
 
 use serde_json::{Value, json};
