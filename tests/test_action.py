@@ -81,7 +81,11 @@ def test_what_cannot_be_judged_is_an_error_of_its_own(tmp_path: Path, options: d
     assert sentence in done.stderr
 
 
-def test_each_input_reaches_a_step() -> None:
-    text = (FOLDER / "action.yml").read_text()
-    for name in ACTION["inputs"]:
+@pytest.mark.parametrize("folder", sorted(FOLDER.parent.iterdir()), ids=lambda folder: folder.name)
+def test_each_input_reaches_a_step_and_each_step_is_shell(folder: Path) -> None:
+    text = (folder / "action.yml").read_text()
+    action = yaml.safe_load(text)
+    for name in action["inputs"]:
         assert f"${{{{ inputs.{name} }}}}" in text
+    for line in (step["run"] for step in action["runs"]["steps"] if "run" in step):
+        subprocess.run(["bash", "-n"], input=line, text=True, check=True)

@@ -343,6 +343,7 @@ def test_the_same_line_runs_live(cli: Cli, recorder: Path) -> None:
     words = recorder.read_text().splitlines()
     assert words == [
         *("bottleneck", "--delay", "25000000ns", "--qdisc", "cake", "--stats", "--rate", "20mbit"),
+        *("--burst", "3028b"),
         *("--server", "iperf3 -s", "--", "iperf3", "-c", "10.0.0.2", "--bitrate", "-5"),
     ]
 

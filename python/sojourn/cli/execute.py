@@ -27,6 +27,8 @@ the bottleneck is printed on standard error.
 With --backend live the same line runs in real time on this machine's kernel (`sojournd bottleneck`).
 """
 
+#: Bytes of two full frames; 0.5 ms of a rate is a 16,000th of it in bytes.
+_TWO_FRAMES = 3028
 #: Addresses of `sojournd bottleneck`.
 _LIVE = {"CLIENT": "10.0.0.1", "SERVER": "10.0.0.2", "CLIENT6": "fd00:50::1", "SERVER6": "fd00:50::2"}
 
@@ -157,10 +159,20 @@ def _live(args: argparse.Namespace, words: list[str]) -> int:
     for name in ("up", "down", "loss", "qdisc_up", "qdisc_down", "burst", "json"):
         value = getattr(args, name)
         line += [] if value is None else [f"--{name.replace('_', '-')}", str(value)]
+    line += [] if args.burst else ["--burst", _usual_burst(rate, args.up, args.down)]
     line += ["--force"] if args.force else []
     line += [] if args.server is None else ["--server", with_addresses(args.server, _LIVE)]
     sys.stdout.flush()
     os.execv(line[0], [*line, "--", *(with_addresses(word, _LIVE) for word in words)])
+
+
+def _usual_burst(*rates: str | None) -> str:
+    """Return the depth of the buckets that a scenario has by default, in place of the daemon's one packet."""
+    try:
+        fastest = max(units.bits_per_s(rate) for rate in rates if rate)
+    except ValueError:
+        return f"{_TWO_FRAMES}b"  # the daemon says what is wrong with the rate
+    return f"{max(_TWO_FRAMES, fastest // 16_000)}b"
 
 
 def _nanoseconds(name: str, text: str) -> int:
