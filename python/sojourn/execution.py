@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import os
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -22,6 +23,8 @@ ADDRESSES = {
     "CLIENT6": "fd00:0:1::1",
     "SERVER6": "fd00:0:4::1",
 }
+#: Variables of the environment that choose a kernel.
+_CHOICES = ("SOJOURN_KERNEL", "SOJOURN_UML_KERNEL")
 #: How long a command may take by the guest's clock, where nothing else is said.
 LONGEST = "60s"
 
@@ -193,7 +196,7 @@ def busiest(flow: ProgramFlowRecord) -> ProgramWayRecord:
 
 
 def execute(scenario: Scenario, *, kernel: str | None = None) -> Execution:
-    """Run a scenario with programs on a kernel in virtual time.
+    """Run a scenario with programs on a kernel in virtual time, or on the kernel that is named.
 
     Raises
     ------
@@ -202,5 +205,6 @@ def execute(scenario: Scenario, *, kernel: str | None = None) -> Execution:
     SojournError
         If there is no kernel, or the run fails.
     """
-    backend = backends.named("linux" if kernel is None else f"linux:{kernel}")
+    chosen = kernel or (None if any(name in os.environ for name in _CHOICES) else "virtual")
+    backend = backends.named("linux" if chosen is None else f"linux:{chosen}")
     return Execution(Run(text=backend.run(scenario.normalized("linux"))))

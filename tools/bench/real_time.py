@@ -28,7 +28,11 @@ LINKS = {
 _COUNT, _QUIC = "out/count", "examples/programs/aioquic/count.py"
 #: A server, a command, and the number that it tells.
 PROGRAMS = {
-    "iperf3 Mbit/s": ("iperf3 -s", ["iperf3", "-c", "SERVER", "-t", "4"], r"([\d.]+) Mbits/sec +receiver"),
+    "iperf3 bit/s": (
+        "iperf3 -s",
+        ["iperf3", "-c", "SERVER", "-t", "4", "-J"],
+        r'"sum_received":[^}]*"bits_per_second":\s*([\d.e+]+)',
+    ),
     "curl s": (
         "python3 -m http.server 8000 --directory out",
         ["curl", "-s", "-o", "/dev/null", "-w", "%{time_total}\n", "http://SERVER:8000/three-megabytes"],
@@ -65,7 +69,7 @@ def judge(first: Path, second: Path) -> int:
     for cell, values in virtual.items():
         p = float(ks_2samp(values, live[cell]).pvalue)
         apart += p < LEVEL
-        print(f"{cell:34} virtual {median(values):9.3f} live {median(live[cell]):9.3f} p {p:.4f}")
+        print(f"{cell:34} virtual {median(values):13.3f} live {median(live[cell]):13.3f} p {p:.4f}")
     print(f"{apart} of {len(virtual)} cells are told apart at {100 * LEVEL:g} %")
     return int(apart > 1)
 
