@@ -14,6 +14,7 @@ from typing import Any
 
 import pytest
 
+from sojourn import runner
 from sojourn.backends.linux import LinuxBackend, programs, wifi
 from sojourn.backends.linux.load import Program as Planned
 from sojourn.cli.main import build_parser
@@ -22,6 +23,7 @@ from sojourn.execution import Execution, busiest, execute, scenario, with_addres
 from sojourn.kernel.find import Kernel
 from sojourn.scenario import Flow, Program, Scenario, Station, Wifi
 from sojourn.store.run import Run
+from sojourn.store.run_store import RunStore
 from tests import optional
 from tests.conftest import Cli, assert_one_sentence
 
@@ -146,7 +148,7 @@ def test_what_a_program_sees_and_may_do(virtual_kernel: Kernel, tmp_path: Path) 
     assert ran.stdout.splitlines()[-1] == "end"
     assert ran.output("out/result") == b"kept\n"
     assert ran.output("out/bytes") == b"\xff"
-    assert json.loads(ran.run.text)["series"]["outputs"]["client"]["base64"] == ["out/bytes"]
+    assert ran.program().base64 == ["out/bytes"]
     for gone in ("out/link", "out/none"):
         with pytest.raises(ParamError, match=f"output is '{gone}', but client left"):
             ran.output(gone)
@@ -325,6 +327,17 @@ def test_a_run_is_named_by_the_files_of_its_programs(virtual_kernel: Kernel, tmp
         names.append(backend.identity_of(plan))
     assert names[0] == names[2] != names[1]
     assert backend._task(plan).name() is None  # what was measured is not kept
+
+
+def test_a_store_keeps_what_programs_wrote(virtual_kernel: Kernel, tmp_path: Path) -> None:
+    backend, store = LinuxBackend(virtual_kernel), RunStore(tmp_path)
+    plan = [made(Program(name="a", host="client", command=("sh", "-c", "echo kept; ping -c 2 server")))]
+    [first] = runner.run_all(plan, workers=1, store=store, backend=backend)
+    [again] = runner.run_all(plan, workers=1, store=store, backend=backend)
+    assert again.text == first.text
+    assert Execution(again).output(of="a").startswith(b"kept\n")
+    assert Execution(again).flow("icmp").up.packets == 2
+    assert len(store.ids()) == 1
 
 
 @pytest.fixture

@@ -12,7 +12,6 @@ from sojourn import backends
 from sojourn.errors import ParamError, SojournError
 from sojourn.record import ProgramFlowRecord, ProgramRecord, ProgramWayRecord, Record
 from sojourn.scenario import Program, Scenario
-from sojourn.schema import required
 from sojourn.store.run import Run
 
 CLIENT, SERVER = "client", "server"
@@ -153,12 +152,12 @@ class Execution:
         ParamError
             If it wrote nothing of that name.
         """
-        outputs = required(self.record.series.outputs, "outputs")[self.program(of).name]
-        if name not in outputs.kept:
-            message = f"output is {name!r}, but {of} left {', '.join(outputs.kept)}"
+        program = self.program(of)
+        if name not in program.kept:
+            message = f"output is {name!r}, but {of} left {', '.join(program.kept)}"
             raise ParamError(message)
-        text = outputs.kept[name]
-        return base64.b64decode(text) if name in outputs.base64 else text.encode()
+        text = program.kept[name]
+        return base64.b64decode(text) if name in program.base64 else text.encode()
 
     @property
     def stdout(self) -> str:

@@ -232,7 +232,6 @@ class SeriesRecord(Struct, frozen=True, kw_only=True, omit_defaults=True, gc=Fal
     airtime_ms: dict[Text, list[Number]] | None = None
     flusher: dict[Text, FlusherFlowSeries] | None = None
     links: dict[Text, LinkSeriesRecord] | None = None
-    outputs: dict[Text, OutputRecord] | None = None
 
 
 class ProbeSeries(Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False):
@@ -269,13 +268,6 @@ class LinkSeriesRecord(Struct, frozen=True, kw_only=True, omit_defaults=True, gc
     backlog_packets: list[Whole]
     drops: list[Whole]
     packets: list[Whole]
-
-
-class OutputRecord(Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False):
-    """What a program wrote."""
-
-    kept: dict[Text, str]
-    base64: list[Text]
 
 
 class Cost(Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False):
@@ -425,6 +417,8 @@ class ProgramRecord(Struct, frozen=True, kw_only=True, omit_defaults=True, gc=Fa
     ended_s: Number | None
     status: Integer | None
     signal: Integer | None
+    kept: dict[Text, str]
+    base64: list[Text]
 
 
 class WifiRecord(Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False):

@@ -15,7 +15,7 @@ pub(crate) mod wifi;
 pub use downloads::{DownloadRecord, FileRecord, SojournOfOne, WritesRecord};
 pub use flusher::{FlushRecord, FlusherFlowRecord, FlusherFlowSeries, FlusherRecord, PathRttRecord};
 pub use games::GameRecord;
-pub use programs::{OutputRecord, ProgramFlowRecord, ProgramRecord, ProgramWayRecord};
+pub use programs::{ProgramFlowRecord, ProgramRecord, ProgramWayRecord};
 pub(crate) use simulated::Simulated;
 pub use wifi::{WifiLatencyRecord, WifiRecord, WifiStationRecord, WifiTidRecord, WifiWayRecord};
 
@@ -444,9 +444,6 @@ pub struct SeriesRecord {
     /// TCP flows beside a flusher; absent without.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub flusher: BTreeMap<String, FlusherFlowSeries>,
-    /// What programs wrote; absent without.
-    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
-    pub outputs: BTreeMap<String, OutputRecord>,
 }
 
 /// The kernel that a run was measured on.

@@ -396,7 +396,6 @@ fn series(s: &Scenario, m: &Measured) -> SeriesFacts {
         airtimes: m.wifi.as_ref().map_or_else(Vec::new, |seen| seen.airtime_ns.clone()),
         flusher: flusher::series(s, m),
         links: BTreeMap::new(),
-        outputs: programs::outputs(s, m),
         backlog_packets: both(|sample| sample.queued, false),
         drops: both(|sample| sample.drops, true),
         packets: both(|sample| sample.packets, true),

@@ -3,8 +3,8 @@
 use super::numbers::{jain, mbit, mean, seconds_from};
 use super::{
     BacklogRecord, BottleneckRecord, Cost, DropGapsRecord, EcnRecord, FORMAT, FlowRecord, FlusherFlowSeries,
-    LinkSeriesRecord, OutputRecord, PerDirection, ProbeRecord, ProbeSeries, Quantiles, Record, SeriesRecord,
-    SojournOfOne, SojournRecord, Summary, SynRecord, UdpRecord, VoiceSeries, WritesRecord, downloads, pages, voice,
+    LinkSeriesRecord, PerDirection, ProbeRecord, ProbeSeries, Quantiles, Record, SeriesRecord, SojournOfOne,
+    SojournRecord, Summary, SynRecord, UdpRecord, VoiceSeries, WritesRecord, downloads, pages, voice,
 };
 use crate::meter::{Meter, Meters};
 use crate::network::RoutePair;
@@ -307,8 +307,6 @@ pub(crate) struct SeriesFacts {
     pub(crate) flusher: BTreeMap<String, FlusherFlowSeries>,
     /// Of each link of a topology.
     pub(crate) links: BTreeMap<String, LinkSeriesRecord>,
-    /// What programs wrote.
-    pub(crate) outputs: BTreeMap<String, OutputRecord>,
     pub(crate) backlog_packets: PerDirection<Vec<u64>>,
     pub(crate) drops: PerDirection<Vec<u64>>,
     pub(crate) packets: PerDirection<Vec<u64>>,
@@ -399,6 +397,5 @@ fn series(
         rtt,
         voip,
         flusher: s.flusher,
-        outputs: s.outputs,
     }
 }

@@ -246,7 +246,6 @@ pub(super) fn series(run: Simulated<'_>) -> SeriesFacts {
     SeriesFacts {
         links,
         t_s: s.times.iter().map(|&t| seconds_from(run.begin, t)).collect(),
-        outputs: BTreeMap::new(),
         flows: run.traffic().map(flow).collect(),
         airtimes: s.airtimes.clone(),
         flusher: flusher::series(run.simulator),

@@ -10,7 +10,7 @@ use sojourn_scenario::{ProgramScenario, Scenario};
 use sojourn_units::Duration;
 use std::collections::BTreeMap;
 
-/// A program that ran in a host of the bed. Its outputs are in the series.
+/// A program that ran in a host of the bed.
 #[derive(Clone, Debug, JsonSchema, Serialize)]
 pub struct ProgramRecord {
     /// Its name.
@@ -25,12 +25,7 @@ pub struct ProgramRecord {
     pub status: Option<i32>,
     /// The number of the signal that ended it; `None` if none did, or the one by which it was told to.
     pub signal: Option<i32>,
-}
-
-/// What a program wrote.
-#[derive(Clone, Debug, JsonSchema, Serialize)]
-pub struct OutputRecord {
-    /// `stdout`, `stderr` and the files that are kept, by their paths in its folder: text, or base 64.
+    /// What it wrote: `stdout`, `stderr` and the files that are kept, by their paths in its folder; text, or base 64.
     pub kept: BTreeMap<String, String>,
     /// Names of what is not text in UTF-8, and so in base 64 (RFC 4648 section 4).
     pub base64: Vec<String>,
@@ -118,18 +113,8 @@ pub(crate) fn records(s: &Scenario, m: &Measured) -> Vec<ProgramRecord> {
         ended_s: seconds(seen.ended_ns),
         status: seen.status,
         signal: seen.signal,
-    };
-    s.programs.iter().zip(&m.programs).map(one).collect()
-}
-
-/// What they wrote, by name.
-pub(crate) fn outputs(s: &Scenario, m: &Measured) -> BTreeMap<String, OutputRecord> {
-    let one = |(program, seen): (&ProgramScenario, &ProgramMeasured)| {
-        let output = OutputRecord {
-            kept: seen.kept.clone(),
-            base64: seen.base64.iter().cloned().collect(),
-        };
-        (program.name.clone(), output)
+        kept: seen.kept.clone(),
+        base64: seen.base64.iter().cloned().collect(),
     };
     s.programs.iter().zip(&m.programs).map(one).collect()
 }

@@ -59,7 +59,7 @@ fn flows_of_programs_are_told_by_the_agents_numbers() {
         (1, 0, None)
     );
     assert_eq!((r.programs[0].started_s, r.programs[0].signal), (Some(0.005), Some(6)));
-    assert_eq!(r.series.outputs["p"].base64, ["stdout"]);
+    assert_eq!(r.programs[0].base64, ["stdout"]);
     let unknown = Watched {
         conversation: Conversation::Program(1),
         ..first
