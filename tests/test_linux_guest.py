@@ -154,7 +154,7 @@ def test_a_missing_agent_is_told_by_the_command(
 
 
 def test_no_room_for_a_guest_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(guest, "_ROOM_BYTES", 1 << 62)
+    monkeypatch.setattr(guest, "_ROOM_MB", 1 << 42)
     with pytest.raises(SojournError, match="no room for a guest: neither /dev/shm nor .* that can be written"):
         guest.carry_out(JOB, script(tmp_path / "linux", ""), seed=1, bound_s=20.0)
 

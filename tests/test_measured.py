@@ -269,8 +269,8 @@ def test_what_a_cell_reads_of_the_machine_is_in_its_name(
     place: str, world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     wired, before = world.name(), world.name(cell())
-    content = guest_inputs._content
-    monkeypatch.setattr(guest_inputs, "_content", lambda path: "another" if str(path) == place else content(path))
+    content = guest_inputs.content
+    monkeypatch.setattr(guest_inputs, "content", lambda path: "another" if str(path) == place else content(path))
     assert world.name(cell()) not in {before, None}
     assert world.name() == wired
 
@@ -278,10 +278,10 @@ def test_what_a_cell_reads_of_the_machine_is_in_its_name(
 def test_a_library_is_in_the_name(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     libraries = guest_inputs.libraries(PROGRAM)
     assert libraries
-    before, content = world.name(), guest_inputs._content
+    before, content = world.name(), guest_inputs.content
     for library in libraries:
         monkeypatch.setattr(
-            guest_inputs, "_content", lambda path, one=library: "another" if path == one else content(path)
+            guest_inputs, "content", lambda path, one=library: "another" if path == one else content(path)
         )
         assert world.name() not in {before, None}, library
 

@@ -212,7 +212,7 @@ class _Task:
                 bound_s=self.bound_s,
                 words=self.words,
                 files=self.files,
-                memory_mb=programs.MEMORY_MB if own else guest.MEMORY_MB,
+                memory_mb=programs.MEMORY_MB if own else None,
             )
         except TooLongError as error:
             if not own:

@@ -132,7 +132,7 @@ def carry_out(
     backend: str = "linux",
     words: tuple[str, ...] = (),
     files: Mapping[str, Path] | None = None,
-    memory_mb: int = MEMORY_MB,
+    memory_mb: int | None = None,
 ) -> Answer:
     """Run a job on a kernel, and return what it left.
 
@@ -153,7 +153,7 @@ def carry_out(
     files
         Programs that are put into its folder, by their names there.
     memory_mb
-        Of a guest.
+        Of a guest; `None` for `MEMORY_MB`.
 
     Raises
     ------
@@ -243,10 +243,10 @@ def job_text(job: Any) -> str:
     return json.dumps(msgspec.to_builtins(job))
 
 
-def command_line(kernel: Kernel, seed: int, more: tuple[str, ...] = (), memory_mb: int = MEMORY_MB) -> list[str]:
+def command_line(kernel: Kernel, seed: int, more: tuple[str, ...] = (), memory_mb: int | None = None) -> list[str]:
     """Return what the command line of a guest's kernel has: all of it, since the kernel adds its own words only."""
     words = [
-        f"mem={memory_mb}M",
+        f"mem={memory_mb or MEMORY_MB}M",
         "root=none",
         "rootfstype=hostfs",
         "rootflags=/",
@@ -283,7 +283,7 @@ def _command(
     folder: Path,
     seed: int,
     more: tuple[str, ...] = (),
-    memory_mb: int = MEMORY_MB,
+    memory_mb: int | None = None,
 ) -> list[str]:
     if kernel is None or kernel.kind == "host":
         return [str(program), "run", str(folder)]
@@ -349,10 +349,10 @@ def _last_words(folder: Path) -> str:
 
 
 @contextmanager
-def _folder(memory_mb: int = MEMORY_MB) -> Iterator[Path]:
+def _folder(memory_mb: int | None = None) -> Iterator[Path]:
     """Make a folder for a guest where there is room, and remove it."""
     with tempfile.TemporaryDirectory(
-        prefix="sojourn-", dir=_place(memory_mb + _ROOM_MB), ignore_cleanup_errors=True
+        prefix="sojourn-", dir=_place((memory_mb or MEMORY_MB) + _ROOM_MB), ignore_cleanup_errors=True
     ) as folder:
         yield Path(folder)
 
