@@ -16,15 +16,15 @@ from random import Random
 import pytest
 from scipy import stats as scipy_stats
 
-from sojourn import rounds, runner
+from sojourn.backends import SIMULATOR
 from sojourn.errors import ParamError, SojournError
 from sojourn.kernel import find
 from sojourn.regress import commits, sides
-from sojourn.regress import measure as measuring
 from sojourn.regress.sides import Judge
 from sojourn.regress.threshold import threshold
-from sojourn.scenario import Scenario
 from sojourn.store.run import Run
+from sojourn.study import plan
+from sojourn.study.plan import Means, Planned
 from tests import optional
 from tests.conftest import Cli, assert_one_sentence
 from tests.miniature import CONFIGURED, LINES, compilers, script, tree
@@ -115,20 +115,21 @@ class Simulated:
     asked: list[tuple[str, int]] = field(default_factory=list)
     stop_after: int | None = None
 
-    def __call__(self, kernel: str, scenarios: Sequence[Scenario], repeat: int, describe: str) -> list[list[Run]]:
+    def __call__(self, planned: Sequence[Planned[str]], world: str, progress: str) -> dict[str, tuple[Run, ...]]:
         if len(self.asked) == self.stop_after:
             raise KeyboardInterrupt
-        self.asked.append((kernel, repeat))
+        kernel = world.removeprefix("linux:")
+        self.asked.append((kernel, len(planned)))
         [target] = re.findall(r"^# target (\S+)$", Path(kernel).read_text(), re.MULTILINE)
         text = f"codel target {target}"
-        plans = [rounds.repeats(replace(one, qdisc_up=text, qdisc_down=text), repeat) for one in scenarios]
-        return [runner.run_all(plan, workers=1) for plan in plans]
+        made = [replace(one, scenario=replace(one.scenario, qdisc_up=text, qdisc_down=text)) for one in planned]
+        return plan.runs_of(made, Means(workers=1, backend=SIMULATOR))
 
 
 @pytest.fixture
 def simulated(monkeypatch: pytest.MonkeyPatch) -> Simulated:
     made = Simulated()
-    monkeypatch.setattr(measuring, "runs_here", lambda _workers, _store: made)
+    monkeypatch.setattr(plan, "in_world", lambda _means: made)
     return made
 
 

@@ -14,9 +14,11 @@ from sojourn import backends, runner
 from sojourn.errors import SojournError
 from sojourn.scenario import Scenario
 from sojourn.store.run import Run
-from sojourn.store.run_store import RunStore
+from sojourn.study import plan
+from sojourn.study.plan import InWorld, K, Means, Planned
 from sojourn.validate import columns, document, execute, part
 from sojourn.validate.entry import Entry
+from sojourn.validate.execute import Repeats
 from tests.conftest import Cli, assert_one_sentence
 
 SMALL = ("--links", "10/10", "--duration", "4s", "--repeat", "2", "--sim-repeat", "2", "--workers", "1")
@@ -37,16 +39,16 @@ class StandIn:
         self.qdisc: str | None = None
         self.made = 0
 
-    def runs_here(self, workers: int | None, store: RunStore | None, kernel: str | None = None) -> execute.RunPlan:
-        """Stand in for `execute.runs_here`."""
+    def in_world(self, means: Means) -> InWorld:
+        """Stand in for `sojourn.study.plan.in_world`."""
 
-        def run_plan(scenarios: Sequence[Scenario], backend: str, describe: str) -> list[Run]:
-            if backend == "linux":
-                self.made += len(scenarios)
-                scenarios = [self._other(scenario) for scenario in scenarios]
-            return runner.run_all(scenarios, workers=workers, describe=describe, store=store)
+        def run(planned: Sequence[Planned[K]], world: str, progress: str) -> dict[K, tuple[Run, ...]]:
+            if world.startswith("linux"):
+                self.made += len(planned)
+                planned = [dataclasses.replace(one, scenario=self._other(one.scenario)) for one in planned]
+            return plan.runs_of(planned, dataclasses.replace(means, progress=progress))
 
-        return run_plan
+        return run
 
     def _other(self, scenario: Scenario) -> Scenario:
         other = dataclasses.replace(scenario, seed=(scenario.seed or 0) + 1000)
@@ -58,7 +60,7 @@ class StandIn:
 @pytest.fixture
 def kernel(monkeypatch: pytest.MonkeyPatch) -> StandIn:
     stand_in = StandIn()
-    monkeypatch.setattr(execute, "runs_here", stand_in.runs_here)
+    monkeypatch.setattr(plan, "in_world", stand_in.in_world)
     monkeypatch.setattr(backends, "named", lambda name: backends.SIMULATOR)
     return stand_in
 
@@ -250,10 +252,8 @@ def test_the_runner_is_asked_for_the_kernel_by_name(monkeypatch: pytest.MonkeyPa
 
     monkeypatch.setattr(runner, "run_all", run_all)
     monkeypatch.setattr(backends, "named", lambda name: name)
-    run_plan = execute.runs_here(1, None)
-    run_plan([], "linux", "kernel")
-    run_plan([], "sim", "sim")
-    assert names == ["linux", "sim"]
+    execute.run_pairs((), Repeats(sim=1, kernel=1), plan.in_world(Means()), kernel="7.3")
+    assert names == ["linux:7.3", "sim"]
 
 
 def test_a_part_that_is_not_whole_is_refused(tmp_path: Path) -> None:

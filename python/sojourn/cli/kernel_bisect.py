@@ -110,10 +110,11 @@ def handle(args: argparse.Namespace) -> int:
     from sojourn import runner
     from sojourn.kernel import assemble, tools
     from sojourn.kernel.make import ended_like_ctrl_c
-    from sojourn.regress import commits, found, measure, search
+    from sojourn.regress import commits, found, search
     from sojourn.regress.repository import Origin, Repository
     from sojourn.regress.threshold import threshold
     from sojourn.store.run_store import RunStore
+    from sojourn.study.plan import Means, in_world
 
     limit = threshold(args.threshold)
     repeat, most = _counts(args)
@@ -148,7 +149,8 @@ def handle(args: argparse.Namespace) -> int:
         _say(f"{commits_left} to search; the build, the kernels and the runs are kept in {work}")
         builder = commits.Builder(repository=repository, work=work, jobs=jobs, hz=args.hz, describe="compile")
         store = RunStore(options.store_of(args, None) or work / "runs")
-        result = search.search(request, repository, builder, measure.runs_here(args.workers, store), _say)
+        run = in_world(Means(workers=args.workers, store=store))
+        result = search.search(request, repository, builder, run, _say)
         shown = result.to_json() if args.json else found.terminal(result)
         if folder is not None:
             _write(folder, result)

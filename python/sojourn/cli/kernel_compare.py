@@ -82,8 +82,9 @@ def add_runs(parser: argparse.ArgumentParser, repeat: str) -> argparse._Argument
 def handle(args: argparse.Namespace) -> int:
     """Run it."""
     from sojourn.backends.linux import has_cell
-    from sojourn.regress import measure, pair, quantities, words
+    from sojourn.regress import pair, quantities, words
     from sojourn.regress.threshold import threshold
+    from sojourn.study.plan import Means, in_world
 
     limit = None if args.threshold is None else threshold(args.threshold)
     repeat = DEFAULT_REPEAT if args.repeat is None else args.repeat
@@ -99,7 +100,6 @@ def handle(args: argparse.Namespace) -> int:
         plan = ("kernel compare", args.kernel_a, args.kernel_b, texts, repeat)
         folder = options.result_folder(args, *plan, runs=2 * len(texts) * repeat)
     store = options.run_store(args, folder)
-    made = measure.runs_here(args.workers, store)
     with options.say_how_to_go_on("the same command goes on from there" if store else "--out DIR keeps finished runs"):
         found = pair.compare(
             (args.kernel_a, args.kernel_b),
@@ -107,7 +107,7 @@ def handle(args: argparse.Namespace) -> int:
             repeat=repeat,
             metrics=names,
             threshold=limit,
-            measure=made,
+            run=in_world(Means(workers=args.workers, store=store)),
             command=options.command_line(),
         )
     shown = found.to_json() if args.json else words.terminal(found)

@@ -335,13 +335,14 @@ def _one(
     one: Request, workers: int | None, store: RunStore | None, folders: Sequence[ResultFolder | None]
 ) -> list[Part]:
     """Validate what was asked for, and write each part."""
-    from sojourn.validate import execute, suite
+    from sojourn.study import plan
+    from sojourn.validate import suite
     from sojourn.validate.part import FILE, in_json
     from sojourn.validate.words import report
 
     print(f"validate {one.name}", file=sys.stderr)
     figures = any(folder is not None for folder in folders)
-    outcomes = suite.validate(one, execute.runs_here(workers, store, one.kernel), figures=figures)
+    outcomes = suite.validate(one, plan.in_world(plan.Means(workers=workers, store=store)), figures=figures)
     for (part, drawn), folder in zip(outcomes, folders, strict=True):
         if folder is None:
             continue

@@ -21,8 +21,9 @@ def handle(args: argparse.Namespace) -> int:
     """Run it."""
     from sojourn.kernel.find import find
     from sojourn.study.paper import Profile
+    from sojourn.study.plan import Means, in_world
     from sojourn.validate import flusher, flusher_page
-    from sojourn.validate.execute import Repeats, run_pairs, runs_here, spec_of
+    from sojourn.validate.execute import Repeats, run_pairs, spec_of
     from sojourn.validate.judge import judge_all
     from sojourn.validate.part import Part, grid_entries, in_json
 
@@ -43,9 +44,9 @@ def handle(args: argparse.Namespace) -> int:
         folder = options.result_folder(args, *name)
     store = options.run_store(args, folder)
     print(f"{len(cells)} cells: {len(cells) * repeats.kernel} runs on the kernel", file=sys.stderr)
-    run_plan = runs_here(args.workers, store, kernel)
     with options.say_how_to_go_on("the same command goes on from there" if store else "--out DIR keeps finished runs"):
-        ((_, ran),) = run_pairs(cells, repeats, run_plan).items()
+        run = in_world(Means(workers=args.workers, store=store))
+        ((_, ran),) = run_pairs(cells, repeats, run, kernel=kernel).items()
     rows = judge_all(ran, flusher.METRICS)
     command = f"sojourn validate flusher --duration {duration} --repeat {repeats.kernel} --sim-repeat {repeats.sim}"
     command += "" if only is None else f" --only {only}"

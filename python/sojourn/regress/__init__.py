@@ -5,7 +5,6 @@
 | `quantities` | what can be compared: its unit, its value in a run, and which way is worse            |
 | `threshold`  | how large a difference must be to count                                               |
 | `verdict`    | from values paired by seed to an interval and a verdict                               |
-| `measure`    | runs of scenarios on a kernel that is named or that is a file                         |
 | `pair`       | two kernels under the same scenarios: the rows of `sojourn kernel compare`            |
 | `words`      | the report of that, for the terminal and as Markdown                                  |
 | `repository` | git: a repository that borrows the objects of another one, and `git bisect` in it     |

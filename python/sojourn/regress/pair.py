@@ -11,13 +11,13 @@ from typing import Any
 from sojourn.kernel.cache import LINUX
 from sojourn.record import Record
 from sojourn.regress import quantities, verdict
-from sojourn.regress.measure import Measure
 from sojourn.regress.threshold import Threshold
 from sojourn.regress.verdict import PairedDifference
 from sojourn.scenario import Scenario
 from sojourn.schema import required
 from sojourn.stats import Interval, mean_interval
 from sojourn.store.run import Run
+from sojourn.study.plan import InWorld, repeats
 from sojourn.validate.metric import Metric
 
 FORMAT = "sojourn-kernel-compare/1"
@@ -125,7 +125,7 @@ def compare(
     repeat: int,
     metrics: list[str],
     threshold: Threshold | None,
-    measure: Measure,
+    run: InWorld,
     command: str,
 ) -> Pair:
     """Run all scenarios on both kernels, and judge what differs.
@@ -142,8 +142,8 @@ def compare(
         Names of quantities; empty for those that `sojourn validate` judges.
     threshold
         How large a difference must be; `None` for any.
-    measure
-        Makes the runs.
+    run
+        Runs the plans.
     command
         What makes the comparison again.
 
@@ -154,8 +154,9 @@ def compare(
     SojournError
         If a run fails.
     """
-    made = [measure(kernel, [one for _, one in scenarios], repeat, f"kernel {kernel}") for kernel in kernels]
-    runs = {name: (first, second) for (name, _), first, second in zip(scenarios, *made, strict=True)}
+    plan = repeats((name, scenario, repeat) for name, scenario in scenarios)
+    made = [run(plan, f"linux:{kernel}", f"kernel {kernel}") for kernel in kernels]
+    runs = {name: (made[0][name], made[1][name]) for name, _ in scenarios}
     values = [(name, *one) for name, (first, second) in runs.items() for one in _values(first, second, metrics)]
     rows = tuple(
         Row(
@@ -167,13 +168,13 @@ def compare(
         )
         for name, quantity, first, second in values
     )
-    one, other = (each[0][0].record for each in made)
+    one, other = (each[scenarios[0][0]][0].record for each in made)
     return Pair(
         experiment=one.experiment,
         command=command,
         kernels=kernels,
         releases=(release(one), release(other)),
-        seeds=tuple(run.seed for run in made[0][0]),
+        seeds=tuple(each.seed for each in made[0][scenarios[0][0]]),
         threshold=threshold,
         runs=runs,
         rows=rows,

@@ -11,13 +11,13 @@ from sojourn.errors import ParamError, SojournError, refused
 from sojourn.regress import quantities, sides
 from sojourn.regress.commits import Builder, UnusableError
 from sojourn.regress.found import Commit, Found
-from sojourn.regress.measure import Measure
 from sojourn.regress.quantities import Worse
 from sojourn.regress.repository import Next, Repository, printable
 from sojourn.regress.sides import BAD, GOOD, Judge
 from sojourn.regress.threshold import Threshold
 from sojourn.scenario import Scenario
 from sojourn.store.run import Run
+from sojourn.study.plan import InWorld, repeats
 from sojourn.validate.metric import Metric
 
 #: Characters of a commit's hash in what people read.
@@ -88,7 +88,7 @@ def check_order(repository: Repository, request: Request) -> list[str]:
 
 
 def search(
-    request: Request, repository: Repository, builder: Builder, measure: Measure, say: Callable[[str], None]
+    request: Request, repository: Repository, builder: Builder, run: InWorld, say: Callable[[str], None]
 ) -> Found:
     """Find the first bad commit.
 
@@ -100,8 +100,8 @@ def search(
         Where the commits are.
     builder
         Makes their kernels.
-    measure
-        Makes runs.
+    run
+        Runs the plans.
     say
         Called with a sentence for each step.
 
@@ -115,7 +115,7 @@ def search(
     order = check_order(repository, request)
     looks = sides.looks(request.repeat, request.most)
     judge = Judge.for_search(request.worse, request.threshold, commits=len(order), looks=len(looks))
-    bench = _Bench(request=request, repository=repository, builder=builder, measure=measure, judge=judge, say=say)
+    bench = _Bench(request=request, repository=repository, builder=builder, run=run, judge=judge, say=say)
     bench.check_ends(looks)
     answer = repository.begin(request.good, request.bad, request.paths)
     while answer.first_bad is None and not answer.candidates:
@@ -138,11 +138,11 @@ class _Bench:
     request: Request
     repository: Repository
     builder: Builder
-    measure: Measure
+    run: InWorld
     judge: Judge
     say: Callable[[str], None]
     commits: dict[str, Commit] = field(default_factory=dict)
-    runs: dict[str, list[Run]] = field(default_factory=dict)
+    runs: dict[str, tuple[Run, ...]] = field(default_factory=dict)
     quantity: Metric | None = None
 
     def check_ends(self, looks: tuple[int, ...]) -> None:
@@ -238,9 +238,7 @@ class _Bench:
             candidates=tuple((one, self.repository.subject(one)) for one in answer.candidates),
             said={} if answer.first_bad is None else self.repository.said(answer.first_bad),
             log=self.repository.log(),
-            runs={}
-            if last_good is None
-            else {one: tuple(self.runs[one]) for one in (last_good, str(answer.first_bad))},
+            runs={} if last_good is None else {one: self.runs[one] for one in (last_good, str(answer.first_bad))},
         )
 
     def _measure(self, commit: str, count: int, word: str | None = None) -> None:
@@ -269,7 +267,8 @@ class _Bench:
                 kernel.built.sha256,
             )
         try:
-            [runs] = self.measure(known.kernel, [self.request.scenario], count, commit[:SHORT])
+            plan = repeats([(commit, self.request.scenario, count)])
+            runs = self.run(plan, f"linux:{known.kernel}", commit[:SHORT])[commit]
         except ParamError:
             raise
         except SojournError as error:
@@ -284,7 +283,7 @@ class _Bench:
 
     def _values(self, commit: str, count: int) -> list[float]:
         assert self.quantity is not None
-        found = [quantities.value(self.quantity, run) for run in self.runs.get(commit, [])[:count]]
+        found = [quantities.value(self.quantity, run) for run in self.runs.get(commit, ())[:count]]
         return [value for value in found if value is not None]
 
     def _skip(self, commit: str, reason: str) -> str:

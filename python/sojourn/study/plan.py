@@ -15,13 +15,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Generic, Protocol, Self, TypeVar
 
 import msgspec
 from msgspec import Struct
 
-from sojourn import rounds, runner
+from sojourn import backends, rounds, runner
 from sojourn.backends import SIMULATOR, Backend
 from sojourn.errors import refused
 from sojourn.lazy import chained, mapped
@@ -165,7 +165,17 @@ def execute(
     SojournError
         If a run fails, or cannot be kept.
     """
-    runs = runner.run_all(
+    runs = _made(planned, means)
+    with progress_bar(len(runs), None if means.progress is None else "reading the runs") as tick:
+        for one, run in zip(planned, runs, strict=True):
+            take(one.cell, run)
+            tick()
+    return runs
+
+
+def _made(planned: Sequence[Planned[K]], means: Means) -> list[Run]:
+    """Return the runs of a plan, in its order."""
+    return runner.run_all(
         mapped(lambda one: one.scenario, planned),
         workers=means.workers,
         describe=means.progress,
@@ -173,11 +183,40 @@ def execute(
         dask=means.dask,
         backend=means.backend,
     )
-    with progress_bar(len(runs), None if means.progress is None else "reading the runs") as tick:
-        for one, run in zip(planned, runs, strict=True):
-            take(one.cell, run)
-            tick()
-    return runs
+
+
+def runs_of(planned: Sequence[Planned[K]], means: Means) -> dict[K, tuple[Run, ...]]:
+    """Run a plan and return the runs of each cell, in its order; raises as `execute`."""
+    by_cell: dict[K, list[Run]] = {}
+    for one, run in zip(planned, _made(planned, means), strict=True):
+        by_cell.setdefault(one.cell, []).append(run)
+    return {cell: tuple(runs) for cell, runs in by_cell.items()}
+
+
+class InWorld(Protocol):
+    """Runs a plan in a world: the runs of each cell, by cell."""
+
+    def __call__(self, planned: Sequence[Planned[K]], world: str, progress: str) -> dict[K, tuple[Run, ...]]:
+        """Run a plan; raises as `execute`, and `ParamError` if there is no such world.
+
+        Parameters
+        ----------
+        planned
+            The plan.
+        world
+            What makes the runs, as `sojourn.backends.named` takes it.
+        progress
+            Word for a progress bar on standard error.
+        """
+
+
+def in_world(means: Means) -> InWorld:
+    """Return what runs plans in worlds; but for the world and the progress they are run by the means."""
+
+    def run(planned: Sequence[Planned[K]], world: str, progress: str) -> dict[K, tuple[Run, ...]]:
+        return runs_of(planned, replace(means, backend=backends.named(world), progress=progress))
+
+    return run
 
 
 class _PlannedCells(Struct, frozen=True, forbid_unknown_fields=True):

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import partial
 from typing import Final, Literal, cast
 
-from sojourn import backends, rounds, runner
-from sojourn.lazy import chained, mapped
+from sojourn.lazy import mapped
 from sojourn.scenario import Scenario
 from sojourn.store.run import Run
-from sojourn.store.run_store import RunStore
+from sojourn.study.plan import InWorld, Planned, repeats
 from sojourn.units import bits_per_s, seconds
 from sojourn.validate.disciplines import as_in
 from sojourn.validate.grid import PlannedCell
@@ -26,9 +26,6 @@ TITLES: dict[str, str] = {SIM: "simulator", KERNEL: "kernel", LIVE: "live"}
 
 #: Two back ends: the one that is judged, and the one that it is judged by.
 Pair = tuple[Name, Name]
-
-#: Makes all runs of a plan on a back end, in order; the last is the word of the progress bar.
-RunPlan = Callable[[Sequence[Scenario], str, str], list[Run]]
 
 #: Measured of the kernel in virtual time, on one core: full packets of the bottleneck in a second, and what a run takes
 #: before its first. Only the guess at the beginning depends on them.
@@ -74,48 +71,43 @@ def pairs_of(real: Sequence[str]) -> tuple[Pair, ...]:
 
 
 def run_pairs(
-    cells: Sequence[PlannedCell], repeats: Repeats, run_plan: RunPlan, real: Sequence[str] = (KERNEL,)
+    cells: Sequence[PlannedCell],
+    number: Repeats,
+    run: InWorld,
+    real: Sequence[str] = (KERNEL,),
+    kernel: str | None = None,
 ) -> dict[Pair, list[Both]]:
     """Run every cell: on the real back ends first, which may not be there and take longer, then in the simulator.
 
-    The simulator's disciplines behave as those of the kernel's release.
+    `kernel` names the one of the runs on the kernel. The simulator's disciplines behave as those of its release.
     """
-    runs = {name: run_plan(_repeated(cells, repeats.kernel), name, TITLES[name]) for name in real}
-    release = _release(runs.get(KERNEL, []))
-    runs[SIM] = run_plan(mapped(lambda one: as_in(one, release), _repeated(cells, repeats.sim)), SIM, "sim")
-
-    def of_cell(name: str, place: int) -> tuple[Run, ...]:
-        number = repeats.sim if name == SIM else repeats.kernel
-        return tuple(runs[name][place * number : (place + 1) * number])
-
+    plan = repeats((place, cell.scenario, number.kernel) for place, cell in enumerate(cells))
+    runs = {name: run(plan, spec_of(name, kernel), TITLES[name]) for name in real}
+    release = _release(runs[KERNEL][0][0]) if KERNEL in real and cells else ""
+    simulated = repeats((place, cell.scenario, number.sim) for place, cell in enumerate(cells))
+    runs[SIM] = run(mapped(partial(_as_in, release), simulated), SIM, "sim")
     return {
         pair: [
-            Both(cell=cell, sim=of_cell(pair[0], place), kernel=of_cell(pair[1], place), pair=pair)
+            Both(cell=cell, sim=runs[pair[0]][place], kernel=runs[pair[1]][place], pair=pair)
             for place, cell in enumerate(cells)
         ]
         for pair in pairs_of(real)
     }
 
 
-def _release(runs: Sequence[Run]) -> str:
-    """Return the release of the kernel that made the runs; nothing if none did."""
-    kernel = runs[0].record.kernel if runs else None
+def _as_in(release: str, one: Planned[int]) -> Planned[int]:
+    return replace(one, scenario=as_in(one.scenario, release))
+
+
+def _release(run: Run) -> str:
+    """Return the release of the kernel that made a run; nothing if none did."""
+    kernel = run.record.kernel
     return "" if kernel is None else kernel.release
 
 
 def spec_of(backend: str, kernel: str | None) -> str:
     """Return a back end with the kernel that was named for runs on the kernel, as `sojourn.backends.named` takes it."""
     return f"{backend}:{kernel}" if backend == KERNEL and kernel is not None else backend
-
-
-def runs_here(workers: int | None, store: RunStore | None, kernel: str | None = None) -> RunPlan:
-    """Return what runs plans by `sojourn.runner`; `kernel` names the one of the runs on the kernel."""
-
-    def run_plan(scenarios: Sequence[Scenario], backend: str, describe: str) -> list[Run]:
-        made = backends.named(spec_of(backend, kernel))
-        return runner.run_all(scenarios, workers=workers, describe=describe, store=store, backend=made)
-
-    return run_plan
 
 
 def kernel_seconds(cells: Sequence[PlannedCell], repeats: Repeats, workers: int) -> float:
@@ -136,7 +128,3 @@ def _kernel_run_s(scenario: Scenario) -> float:
     loaded = {flow["direction"] for flow in plain["flows"]}
     bits = sum(bits_per_s(plain[way]) for way in loaded)
     return _KERNEL_RUN_S + seconds(plain["duration"]) * bits / _FRAME_BITS / _KERNEL_PACKETS_PER_S
-
-
-def _repeated(cells: Sequence[PlannedCell], repeat: int) -> Sequence[Scenario]:
-    return chained([rounds.repeats(cell.scenario, repeat) for cell in cells])

@@ -12,11 +12,12 @@ from sojourn.errors import ParamError, refused
 from sojourn.experiments import BUILT_IN, find
 from sojourn.schema import required
 from sojourn.store.cell import link_words
+from sojourn.study.plan import InWorld
 from sojourn.validate import bbr_sets, draw, grid, wifi_sets
 from sojourn.validate.disciplines import named_disciplines, table_1
 from sojourn.validate.entry import Worst
 from sojourn.validate.errors import errors_of, most_of_itself, quantiles, worst
-from sojourn.validate.execute import KERNEL, TITLES, Both, Pair, Repeats, RunPlan, pairs_of, run_pairs
+from sojourn.validate.execute import KERNEL, TITLES, Both, Pair, Repeats, pairs_of, run_pairs
 from sojourn.validate.grid import LINKS, PlannedCell
 from sojourn.validate.groups import groups_of
 from sojourn.validate.itself import errors_of_itself
@@ -200,15 +201,15 @@ def cells_of(request: Request) -> tuple[PlannedCell, ...]:
     )
 
 
-def validate(request: Request, run_plan: RunPlan, *, figures: bool) -> list[tuple[Part, dict[str, Figure]]]:
+def validate(request: Request, run: InWorld, *, figures: bool) -> list[tuple[Part, dict[str, Figure]]]:
     """Run what was asked for on all back ends, and judge it: a part and its figures for each pair of them.
 
     Parameters
     ----------
     request
         What.
-    run_plan
-        What runs it.
+    run
+        Runs the plans.
     figures
         Whether they are drawn.
 
@@ -218,7 +219,7 @@ def validate(request: Request, run_plan: RunPlan, *, figures: bool) -> list[tupl
         If a value is refused.
     """
     cells = cells_of(request)
-    ran = run_pairs(cells, request.repeats, run_plan, request.real)
+    ran = run_pairs(cells, request.repeats, run, request.real, request.kernel)
     return [_judged(request, cells, pair, both, figures=figures) for pair, both in ran.items()]
 
 
