@@ -36,47 +36,31 @@ _SEED = 1
 
 @dataclass(frozen=True, slots=True)
 class Printed:
-    """What a `print` of a script's Python wrote.
+    """What a `print` of a script's Python wrote."""
 
-    Attributes
-    ----------
-    line
-        Line of the script, from 1.
-    text
-        Its text; the program bounds how long, and how many.
-    """
-
+    #: Line of the script, from 1.
     line: int
+    #: Its text; the program bounds how long, and how many.
     text: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ScriptOutcome:
-    """What became of a script.
+    """What became of a script."""
 
-    Attributes
-    ----------
-    script
-        Its path.
-    outcome
-        `passed`, `failed`, `damaged` (it is no script) or `not applicable`.
-    line
-        Line of the script, from 1; `None` if it passed or took too long.
-    expected, got
-        Of one that failed or is damaged: what it expects, and what came.
-    needs, why
-        Of one that is not applicable: the word, and why there is nothing for it.
-    printed
-        What the script's Python printed.
-    """
-
+    #: Its path.
     script: str
+    #: `passed`, `failed`, `damaged` (it is no script) or `not applicable`.
     outcome: str
+    #: Line of the script, from 1; `None` if it passed or took too long.
     line: int | None = None
+    #: Of one that failed or is damaged: what it expects, and what came.
     expected: str | None = None
     got: str | None = None
+    #: Of one that is not applicable: the word, and why there is nothing for it.
     needs: str | None = None
     why: str | None = None
+    #: What the script's Python printed.
     printed: tuple[Printed, ...] = ()
 
     @property

@@ -27,20 +27,13 @@ _ANY_SEED = 0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Job:
-    """One run to be made.
+    """One run to be made."""
 
-    Attributes
-    ----------
-    id
-        Its name: 32 hexadecimal digits.
-    text
-        The canonical scenario, one line of JSON.
-    seed
-        The seed in it.
-    """
-
+    #: Its name: 32 hexadecimal digits.
     id: str
+    #: The canonical scenario, one line of JSON.
     text: str
+    #: The seed in it.
     seed: int
 
 

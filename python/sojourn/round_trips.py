@@ -29,23 +29,15 @@ DEFAULT_GAP_NS = 1_000_000_000
 
 @dataclass(frozen=True, kw_only=True)
 class RoundTrips:
-    """What two captures tell.
+    """What two captures tell."""
 
-    Attributes
-    ----------
-    report
-        Counts of both captures and of each flow; see `as_json`.
-    at_ns
-        When each pair of packets was complete, nanoseconds since 1970 by the first capture's clock, about in order.
-    rtt_ns
-        The round-trip time of each.
-    flow
-        Number of its flow in `report["flows"]`.
-    """
-
+    #: Counts of both captures and of each flow; see `as_json`.
     report: dict[str, Any]
+    #: When each pair of packets was complete, nanoseconds since 1970 by the first capture's clock, about in order.
     at_ns: NDArray[np.uint64]
+    #: The round-trip time of each.
     rtt_ns: NDArray[np.uint64]
+    #: Number of its flow in `report["flows"]`.
     flow: NDArray[np.uint32]
 
     def as_json(self) -> dict[str, Any]:

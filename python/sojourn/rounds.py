@@ -31,20 +31,13 @@ RunPlan = Callable[[Sequence[tuple[int, Scenario]]], list[Run]]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Precision:
-    """When to stop.
+    """When to stop."""
 
-    Attributes
-    ----------
-    within
-        Half the width of an interval must be at most this share of the mean, such as 0.02.
-    metrics
-        Of which metrics, by the names of the columns of `runs.parquet`.
-    most
-        The largest number of repeats.
-    """
-
+    #: Half the width of an interval must be at most this share of the mean, such as 0.02.
     within: float
+    #: Of which metrics, by the names of the columns of `runs.parquet`.
     metrics: tuple[str, ...] = DEFAULT_METRICS
+    #: The largest number of repeats.
     most: int = DEFAULT_MOST
 
 

@@ -23,26 +23,17 @@ __all__ = ["BUILT_IN", "Experiment", "Options", "StoredExperiment", "find", "opt
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Experiment:
-    """A named experiment.
+    """A named experiment."""
 
-    Attributes
-    ----------
-    name
-        What one types.
-    summary
-        One sentence without its full stop.
-    build
-        Makes the scenario of options that are an `options`.
-    options
-        What can be chosen.
-    fixed
-        Common options that it does not take, with the sentence that says why not.
-    """
-
+    #: What one types.
     name: str
+    #: One sentence without its full stop.
     summary: str
+    #: Makes the scenario of options that are an `options`.
     build: Callable[[Any], Scenario]
+    #: What can be chosen.
     options: type[Options] = Options
+    #: Common options that it does not take, with the sentence that says why not.
     fixed: Mapping[str, str] = field(default_factory=dict)
 
     def make(self, **chosen: Any) -> Scenario:
@@ -195,14 +186,9 @@ def refuse_foreign(experiment: str, options: type[Options], /, **chosen: Any) ->
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StoredExperiment:
-    """A finished scenario as an experiment: the common options are laid over it.
+    """A finished scenario as an experiment: the common options are laid over it."""
 
-    Attributes
-    ----------
-    scenario
-        The scenario.
-    """
-
+    #: The scenario.
     scenario: Scenario
 
     @property

@@ -19,23 +19,15 @@ DEFAULT_CC = "cubic"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Declared:
-    """How an option of an experiment is shown, and what it may be.
+    """How an option of an experiment is shown, and what it may be."""
 
-    Attributes
-    ----------
-    help
-        What it chooses.
-    metavar
-        What stands for its value in help texts.
-    words
-        Returns the words that there are; `None` for any.
-    range
-        Least and largest number; `None` for a word.
-    """
-
+    #: What it chooses.
     help: str
+    #: What stands for its value in help texts.
     metavar: str
+    #: Returns the words that there are; `None` for any.
     words: Callable[[], Sequence[str]] | None = None
+    #: Least and largest number; `None` for a word.
     range: tuple[int, int] | None = None
 
 
@@ -53,34 +45,23 @@ def option(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Options:
-    """What every experiment takes.
+    """What every experiment takes."""
 
-    Attributes
-    ----------
-    up, down
-        Rate text.
-    rtt
-        Time text.
-    qdisc_up, qdisc_down
-        Discipline of each direction.
-    cc
-        Congestion control of all TCP flows and web clients.
-    duration
-        Time text.
-    seed
-        Of all random numbers.
-    spare_acks
-        Whether the bottleneck never drops pure acknowledgements.
-    """
-
+    #: Rate text.
     up: str = "10mbit"
     down: str = "10mbit"
+    #: Time text.
     rtt: str = "50ms"
+    #: Discipline of each direction.
     qdisc_up: str = "fq_codel"
     qdisc_down: str = "fq_codel"
+    #: Congestion control of all TCP flows and web clients.
     cc: str = DEFAULT_CC
+    #: Time text.
     duration: str = DEFAULT_DURATION
+    #: Of all random numbers.
     seed: int = 1
+    #: Whether the bottleneck never drops pure acknowledgements.
     spare_acks: bool | None = None
 
     def __post_init__(self) -> None:

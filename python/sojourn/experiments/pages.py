@@ -16,26 +16,17 @@ DEFAULT_PAGE = "google"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Page:
-    """A web page.
+    """A web page."""
 
-    Attributes
-    ----------
-    name
-        What one types.
-    summary
-        One sentence.
-    source
-        Where its weight and the number of its objects come from.
-    interval
-        Time text: from the beginning of a fetch to that of the next.
-    objects
-        Bytes of the main document, then of the other objects in the order in which they are asked for.
-    """
-
+    #: What one types.
     name: str
+    #: One sentence.
     summary: str
+    #: Where its weight and the number of its objects come from.
     source: str
+    #: Time text: from the beginning of a fetch to that of the next.
     interval: str
+    #: Bytes of the main document, then of the other objects in the order in which they are asked for.
     objects: tuple[int, ...]
 
 

@@ -20,23 +20,15 @@ RECEIVE_WINDOW = f"{65535 * 256}b"
 
 @dataclass(frozen=True, slots=True)
 class Sender:
-    """A congestion control with its ECN.
+    """A congestion control with its ECN."""
 
-    Attributes
-    ----------
-    title
-        In words.
-    control
-        As `sojourn list cc` names it.
-    ecn
-        As the key `ecn` of a flow has it: `False`, `True` (RFC 3168) or `"accecn"` (RFC 9768).
-    ecn_low
-        Whether it must be told that marks come at a shallow threshold, as the key `ecn_low` of TCP tells it.
-    """
-
+    #: In words.
     title: str
+    #: As `sojourn list cc` names it.
     control: str
+    #: As the key `ecn` of a flow has it: `False`, `True` (RFC 3168) or `"accecn"` (RFC 9768).
     ecn: bool | Literal["accecn"] = False
+    #: Whether it must be told that marks come at a shallow threshold, as the key `ecn_low` of TCP tells it.
     ecn_low: bool = False
 
 

@@ -77,23 +77,15 @@ def observe(cell: Cell, run: Run) -> Observation:
 
 @dataclass(frozen=True, kw_only=True)
 class Found:
-    """A cell with its runs.
+    """A cell with its runs."""
 
-    Attributes
-    ----------
-    cell
-        The cell.
-    runs
-        One for each seed.
-    share
-        What an L4S flow has of what it and a classic one have together, per cent, with its 95 % interval.
-    filled
-        Whether the flows fill the link. If not, nothing is said of either side.
-    """
-
+    #: The cell.
     cell: Cell
+    #: One for each seed.
     runs: tuple[Observation, ...]
+    #: What an L4S flow has of what it and a classic one have together, per cent, with its 95 % interval.
     share: Interval
+    #: Whether the flows fill the link. If not, nothing is said of either side.
     filled: bool
 
     def mean(self, quantity: str) -> float | None:

@@ -20,20 +20,13 @@ RATE_MBIT, RTT_MS, INTERVAL_MS, BUFFER_BDP = 100.0, 20.0, 0.0, 2.0
 
 @dataclass(frozen=True, slots=True)
 class Axis:
-    """What varies along one side of a plane.
+    """What varies along one side of a plane."""
 
-    Attributes
-    ----------
-    title
-        With its unit, for figures.
-    values
-        What it takes unless the user says otherwise.
-    read
-        Reads one value that a user wrote.
-    """
-
+    #: With its unit, for figures.
     title: str
+    #: What it takes unless the user says otherwise.
     values: tuple[float, ...]
+    #: Reads one value that a user wrote.
     read: Callable[[str], float]
 
 
@@ -98,21 +91,14 @@ FIELDS = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Plan:
-    """What a map is of.
+    """What a map is of."""
 
-    Attributes
-    ----------
-    pairs
-        Senders, L4S side first.
-    bottlenecks, planes
-        Names.
-    values
-        Of each axis.
-    """
-
+    #: Senders, L4S side first.
     pairs: tuple[tuple[str, str], ...]
+    #: Names.
     bottlenecks: tuple[str, ...]
     planes: tuple[str, ...]
+    #: Of each axis.
     values: Mapping[str, tuple[float, ...]]
 
     def of(self, pair: tuple[str, str], bottleneck: str, plane: str) -> dict[tuple[float, float], Cell]:

@@ -44,29 +44,19 @@ class Count:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rule:
-    """What becomes of one side of a pair at a bottleneck.
+    """What becomes of one side of a pair at a bottleneck."""
 
-    Attributes
-    ----------
-    cell
-        One of the cells, for the pair and the bottleneck.
-    side
-        Of whom the rule is.
-    less
-        How many cells it has less than half of the other's goodput in, of those that tell.
-    starved
-        How many cells it starves in.
-    bound
-        Words of the bound, or nothing.
-    below, above
-        As `less`, of the cells up to the bound and of those above it.
-    """
-
+    #: One of the cells, for the pair and the bottleneck.
     cell: Cell
+    #: Of whom the rule is.
     side: Side
+    #: How many cells it has less than half of the other's goodput in, of those that tell.
     less: Count
+    #: How many cells it starves in.
     starved: int
+    #: Words of the bound, or nothing.
     bound: str = ""
+    #: As `less`, of the cells up to the bound and of those above it.
     below: Count | None = None
     above: Count | None = None
 

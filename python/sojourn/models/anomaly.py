@@ -28,29 +28,19 @@ DELIMITER, HEADER, FCS = 4, 34, 4
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Station:
-    """A station and its aggregates.
+    """A station and its aggregates."""
 
-    Attributes
-    ----------
-    name
-        For tables.
-    rate_mbit
-        r, what the physical layer says.
-    aggregate_bytes
-        n l, mean bytes of packets in an aggregate.
-    packet_bytes
-        l.
-    aggregates
-        a, how many it has, as a multiple of any unit that is the same for all stations.
-    preamble_us, ack_us
-        Of this station's data, and of its block acknowledgement with preamble; `None` is what `Timing` says.
-    """
-
+    #: For tables.
     name: str
+    #: r, what the physical layer says.
     rate_mbit: float
+    #: n l, mean bytes of packets in an aggregate.
     aggregate_bytes: float
+    #: l.
     packet_bytes: int = 1500
+    #: a, how many it has, as a multiple of any unit that is the same for all stations.
     aggregates: float = 1.0
+    #: Of this station's data, and of its block acknowledgement with preamble; `None` is what `Timing` says.
     preamble_us: float | None = None
     ack_us: float | None = None
 
@@ -63,25 +53,17 @@ class Station:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Timing:
-    """The constants, microseconds; the defaults are the paper's.
+    """The constants, microseconds; the defaults are the paper's."""
 
-    Attributes
-    ----------
-    preamble
-        Before data.
-    slot, sifs, difs
-        Of the 5 GHz band.
-    window
-        CWmin: the mean backoff is half of it, in slots.
-    ack_preamble, ack_bytes
-        Of the block acknowledgement, whose bytes go at the data rate.
-    """
-
+    #: Before data.
     preamble: float = 32.0
+    #: Of the 5 GHz band.
     slot: float = 9.0
     sifs: float = 16.0
     difs: float = 34.0
+    #: CWmin: the mean backoff is half of it, in slots.
     window: int = 15
+    #: Of the block acknowledgement, whose bytes go at the data rate.
     ack_preamble: float = 20.0
     ack_bytes: int = 58
 
@@ -98,23 +80,15 @@ PAPER = Timing()
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Predicted:
-    """What the model says of a station.
+    """What the model says of a station."""
 
-    Attributes
-    ----------
-    name
-        Of the station.
-    share
-        T(i), of the airtime.
-    base_mbit
-        R0, what it would have alone.
-    rate_mbit
-        R(i).
-    """
-
+    #: Of the station.
     name: str
+    #: T(i), of the airtime.
     share: float
+    #: R0, what it would have alone.
     base_mbit: float
+    #: R(i).
     rate_mbit: float
 
 

@@ -22,26 +22,17 @@ from sojourn.errors import refused
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Channel:
-    """How long things take, and how stations back off. All times in one unit, such as microseconds.
+    """How long things take, and how stations back off. All times in one unit, such as microseconds."""
 
-    Attributes
-    ----------
-    window
-        W, the first contention window: CWmin + 1.
-    stages
-        m, how often the window doubles: CWmax + 1 = 2^m W.
-    slot
-        An idle slot.
-    success
-        A busy period with one sender: frame, SIFS, acknowledgement and AIFS.
-    collision
-        A busy period with several: the longest frame and what follows it before the next slot.
-    """
-
+    #: W, the first contention window: CWmin + 1.
     window: int
+    #: m, how often the window doubles: CWmax + 1 = 2^m W.
     stages: int
+    #: An idle slot.
     slot: float
+    #: A busy period with one sender: frame, SIFS, acknowledgement and AIFS.
     success: float
+    #: A busy period with several: the longest frame and what follows it before the next slot.
     collision: float
 
     def __post_init__(self) -> None:
@@ -56,20 +47,13 @@ class Channel:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Saturation:
-    """The state of a saturated channel.
+    """The state of a saturated channel."""
 
-    Attributes
-    ----------
-    tau
-        Probability that a station sends in a slot.
-    collision
-        Probability p that a frame collides.
-    rate
-        Successful frames per unit of time, of all stations.
-    """
-
+    #: Probability that a station sends in a slot.
     tau: float
+    #: Probability p that a frame collides.
     collision: float
+    #: Successful frames per unit of time, of all stations.
     rate: float
 
 

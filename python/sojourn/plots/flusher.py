@@ -41,22 +41,15 @@ class Curve:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Panel:
-    """Lines between two axes.
+    """Lines between two axes."""
 
-    Attributes
-    ----------
-    title, x, y
-        Words.
-    curves
-        What it shows; those of one label look the same in all panels.
-    level
-        A line across to read by; `None` for none.
-    """
-
+    #: Words.
     title: str
     x: str
     y: str
+    #: What it shows; those of one label look the same in all panels.
     curves: Sequence[Curve]
+    #: A line across to read by; `None` for none.
     level: float | None = None
 
 

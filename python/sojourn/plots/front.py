@@ -28,14 +28,9 @@ class Measure:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Axle:
-    """A metric on an axis.
+    """A metric on an axis."""
 
-    Attributes
-    ----------
-    name, label
-        The metric, and what stands beside the axis.
-    """
-
+    #: The metric, and what stands beside the axis.
     name: str
     label: str
 

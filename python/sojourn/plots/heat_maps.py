@@ -18,23 +18,15 @@ from sojourn.plots import style
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Maps:
-    """Maps with the same colours.
+    """Maps with the same colours."""
 
-    Attributes
-    ----------
-    label
-        What the numbers are, with their unit.
-    panels
-        Title and numbers, by row and column.
-    bounds
-        What the two ends of the colours are; `None`: the least and the largest number, on a logarithmic scale.
-    colours
-        The name of matplotlib's colours.
-    """
-
+    #: What the numbers are, with their unit.
     label: str
+    #: Title and numbers, by row and column.
     panels: Sequence[tuple[str, Mapping[tuple[str, str], float]]]
+    #: What the two ends of the colours are; `None`: the least and the largest number, on a logarithmic scale.
     bounds: tuple[float, float] | None = None
+    #: The name of matplotlib's colours.
     colours: str = "YlGnBu"
 
 

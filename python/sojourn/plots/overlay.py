@@ -33,51 +33,34 @@ _LONGEST_TITLE = 18
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Panel:
-    """One panel.
+    """One panel."""
 
-    Attributes
-    ----------
-    row, column
-        Where: a link and a discipline.
-    lines
-        x and y of each back end (`"linux"`, `"live"`, `"sim"`).
-    note
-        Lines of small text in the panel.
-    """
-
+    #: Where: a link and a discipline.
     row: str
     column: str
+    #: x and y of each back end (`"linux"`, `"live"`, `"sim"`).
     lines: Mapping[str, tuple[Array, Array]] = field(default_factory=dict)
+    #: Lines of small text in the panel.
     note: str = ""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Axis:
-    """What the axes of all panels are.
+    """What the axes of all panels are."""
 
-    Attributes
-    ----------
-    x, y
-        Labels with units.
-    steps
-        Whether lines are steps.
-    wide_x, wide_y
-        Whether an axis is logarithmic in panels whose values are wide apart.
-    y_end
-        Upper end of y, if it is the same in all panels.
-    from_zero
-        Whether y begins at 0 where it is not logarithmic.
-    note_low
-        Whether notes are at the lower end of a panel.
-    """
-
+    #: Labels with units.
     x: str
     y: str
+    #: Whether lines are steps.
     steps: bool = False
+    #: Whether an axis is logarithmic in panels whose values are wide apart.
     wide_x: bool = False
     wide_y: bool = False
+    #: Upper end of y, if it is the same in all panels.
     y_end: float | None = None
+    #: Whether y begins at 0 where it is not logarithmic.
     from_zero: bool = True
+    #: Whether notes are at the lower end of a panel.
     note_low: bool = False
 
 

@@ -26,49 +26,32 @@ from sojourn.stats.bootstrap import Interval, mean_interval
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Line:
-    """One line.
+    """One line."""
 
-    Attributes
-    ----------
-    scheme
-        The discipline, for its colour.
-    label
-        In the legend; lines of one label look the same in all panels.
-    points
-        Of each x the mean and its interval.
-    dashed
-        The paper dashes the high load, and in Fig. 2 the throughput.
-    hollow
-        Whether markers are hollow: default parameters beside rural ones.
-    """
-
+    #: The discipline, for its colour.
     scheme: str
+    #: In the legend; lines of one label look the same in all panels.
     label: str
+    #: Of each x the mean and its interval.
     points: Mapping[float, Interval]
+    #: The paper dashes the high load, and in Fig. 2 the throughput.
     dashed: bool = False
+    #: Whether markers are hollow: default parameters beside rural ones.
     hollow: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Panel:
-    """One panel.
+    """One panel."""
 
-    Attributes
-    ----------
-    x, y
-        Words at the axes.
-    lines
-        What it shows.
-    level
-        A line to read by, such as a target; `None` for none.
-    logarithmic
-        Whether x is.
-    """
-
+    #: Words at the axes.
     x: str
     y: str
+    #: What it shows.
     lines: Sequence[Line]
+    #: A line to read by, such as a target; `None` for none.
     level: float | None = None
+    #: Whether x is.
     logarithmic: bool = False
 
 

@@ -19,40 +19,26 @@ _ACROSS = 4
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Panel:
-    """A quantity of a scenario.
+    """A quantity of a scenario."""
 
-    Attributes
-    ----------
-    title
-        Above the panel.
-    unit
-        Of the values, for the axis.
-    first, second
-        Of each seed; `None` where a run has none.
-    """
-
+    #: Above the panel.
     title: str
+    #: Of the values, for the axis.
     unit: str
+    #: Of each seed; `None` where a run has none.
     first: Sequence[float | None]
     second: Sequence[float | None]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Measured:
-    """A commit.
+    """A commit."""
 
-    Attributes
-    ----------
-    name
-        Below its dots.
-    side
-        `"good"` or `"bad"`; `None` for one that was not judged.
-    values
-        Of each run.
-    """
-
+    #: Below its dots.
     name: str
+    #: `"good"` or `"bad"`; `None` for one that was not judged.
     side: str | None
+    #: Of each run.
     values: Sequence[float]
 
 

@@ -57,42 +57,27 @@ class UnusableError(SojournError):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Kernel:
-    """The kernel of a commit.
+    """The kernel of a commit."""
 
-    Attributes
-    ----------
-    built
-        The kernel.
-    anew
-        Whether it was built now.
-    """
-
+    #: The kernel.
     built: Built
+    #: Whether it was built now.
     anew: bool
 
 
 @dataclass(frozen=True, kw_only=True)
 class Builder:
-    """Builds kernels of commits.
+    """Builds kernels of commits."""
 
-    Attributes
-    ----------
-    repository
-        Where the commits are; its folder has the files.
-    work
-        The folder of the search.
-    jobs
-        Compilers at a time.
-    hz
-        Ticks per second.
-    describe
-        Word before the progress bars; `None` shows none.
-    """
-
+    #: Where the commits are; its folder has the files.
     repository: Repository
+    #: The folder of the search.
     work: Path
+    #: Compilers at a time.
     jobs: int
+    #: Ticks per second.
     hz: int
+    #: Word before the progress bars; `None` shows none.
     describe: str | None = None
 
     def kernel_of(self, commit: str) -> Kernel:

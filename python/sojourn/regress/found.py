@@ -24,79 +24,54 @@ _SHORT = 12
 
 @dataclass(kw_only=True)
 class Commit:
-    """A commit that git asked about, or an end of the search.
+    """A commit that git asked about, or an end of the search."""
 
-    Attributes
-    ----------
-    sha, subject
-        Git's own name, and the first line of what it says of itself.
-    role
-        `"good"` or `"bad"` for an end of the search.
-    kernel, release, sha256
-        The file of its kernel, what `uname -r` says in it, and its hash; empty for one without.
-    side
-        `"good"` or `"bad"`; `None` for one that was skipped.
-    values
-        Of its runs, in the order of their seeds.
-    reason
-        Why it was skipped; else empty.
-    """
-
+    #: Git's own name, and the first line of what it says of itself.
     sha: str
     subject: str
+    #: `"good"` or `"bad"` for an end of the search.
     role: str = ""
+    #: The file of its kernel, what `uname -r` says in it, and its hash; empty for one without.
     kernel: str = ""
     release: str = ""
     sha256: str = ""
+    #: `"good"` or `"bad"`; `None` for one that was skipped.
     side: str | None = None
+    #: Of its runs, in the order of their seeds.
     values: list[float] = field(default_factory=list)
+    #: Why it was skipped; else empty.
     reason: str = ""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Found:
-    """What a search came to.
+    """What a search came to."""
 
-    Attributes
-    ----------
-    experiment, command
-        The name of the experiment, and what makes the search again.
-    quantity, worse, threshold
-        What was measured, which way it is worse, and how far apart good and bad had to be.
-    middle
-        Half way between the means of good and bad.
-    level
-        Of the intervals that commits were judged by.
-    range
-        How many commits there were.
-    commits
-        Those that git asked about and both ends, the oldest first.
-    first_bad, last_good
-        The commit that was searched for, and the last good one before it; `None` if skipped commits are in the way.
-    candidates
-        Then those among which it is, each with its subject.
-    said
-        Author, date and subject of the first bad commit.
-    log
-        What git was told.
-    runs
-        Those of the last good commit and of the first bad one, by their hashes.
-    """
-
+    #: The name of the experiment, and what makes the search again.
     experiment: str
     command: str
+    #: What was measured, which way it is worse, and how far apart good and bad had to be.
     quantity: Metric
     worse: Worse
     threshold: Threshold
+    #: Half way between the means of good and bad.
     middle: float
+    #: Of the intervals that commits were judged by.
     level: float
+    #: How many commits there were.
     range: int
+    #: Those that git asked about and both ends, the oldest first.
     commits: tuple[Commit, ...]
+    #: The commit that was searched for, and the last good one before it; `None` if skipped commits are in the way.
     first_bad: Commit | None
     last_good: Commit | None
+    #: Then those among which it is, each with its subject.
     candidates: tuple[tuple[str, str], ...]
+    #: Author, date and subject of the first bad commit.
     said: Mapping[str, str]
+    #: What git was told.
     log: str
+    #: Those of the last good commit and of the first bad one, by their hashes.
     runs: Mapping[str, tuple[Run, ...]]
 
     def judged(self) -> PairedDifference | None:

@@ -27,24 +27,16 @@ LONGEST_LABEL = 24
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Row:
-    """One quantity of one scenario on both kernels.
+    """One quantity of one scenario on both kernels."""
 
-    Attributes
-    ----------
-    cell
-        The name of the scenario.
-    quantity
-        What is compared.
-    first, second
-        Its value in each run; `None` where a run has none.
-    verdict
-        What these came to.
-    """
-
+    #: The name of the scenario.
     cell: str
+    #: What is compared.
     quantity: Metric
+    #: Its value in each run; `None` where a run has none.
     first: tuple[float | None, ...]
     second: tuple[float | None, ...]
+    #: What these came to.
     verdict: PairedDifference
 
     def means(self) -> tuple[Interval | None, Interval | None]:
@@ -54,35 +46,23 @@ class Row:
 
 @dataclass(frozen=True, kw_only=True)
 class Pair:
-    """What a comparison of two kernels found.
+    """What a comparison of two kernels found."""
 
-    Attributes
-    ----------
-    experiment
-        Its name.
-    command
-        What makes the comparison again.
-    kernels
-        Their names, as they were asked for.
-    releases
-        What `uname -r` says in each.
-    seeds
-        The same for both.
-    threshold
-        How large a difference must be; `None` for any.
-    runs
-        Of each scenario, by its name, the runs on each kernel, one for each seed.
-    rows
-        What became of them.
-    """
-
+    #: Its name.
     experiment: str
+    #: What makes the comparison again.
     command: str
+    #: Their names, as they were asked for.
     kernels: tuple[str, str]
+    #: What `uname -r` says in each.
     releases: tuple[str, str]
+    #: The same for both.
     seeds: tuple[int, ...]
+    #: How large a difference must be; `None` for any.
     threshold: Threshold | None
+    #: Of each scenario, by its name, the runs on each kernel, one for each seed.
     runs: Mapping[str, tuple[Sequence[Run], Sequence[Run]]]
+    #: What became of them.
     rows: tuple[Row, ...]
 
     @property

@@ -29,20 +29,13 @@ _ONLY_SKIPPED = 2
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Origin:
-    """The repository that a person named.
+    """The repository that a person named."""
 
-    Attributes
-    ----------
-    top
-        The folder that was named.
-    objects
-        Where its objects are.
-    shallow
-        The file that says where its history is cut off; `None` if it is whole.
-    """
-
+    #: The folder that was named.
     top: Path
+    #: Where its objects are.
     objects: Path
+    #: The file that says where its history is cut off; `None` if it is whole.
     shallow: Path | None
 
     @classmethod
@@ -96,34 +89,22 @@ class Origin:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Next:
-    """What `git bisect` says.
+    """What `git bisect` says."""
 
-    Attributes
-    ----------
-    first_bad
-        The first bad commit, if it is found.
-    candidates
-        The commits among which it is, if all others were skipped.
-    left, steps
-        How many commits are left after the next, and how many steps that takes roughly; `None` if git did not say so.
-    """
-
+    #: The first bad commit, if it is found.
     first_bad: str | None = None
+    #: The commits among which it is, if all others were skipped.
     candidates: tuple[str, ...] = ()
+    #: How many commits are left after the next, and how many steps that takes roughly; `None` if git did not say so.
     left: int | None = None
     steps: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Repository:
-    """Our repository.
+    """Our repository."""
 
-    Attributes
-    ----------
-    top
-        Its folder, which has the files of one commit.
-    """
-
+    #: Its folder, which has the files of one commit.
     top: Path
 
     @classmethod

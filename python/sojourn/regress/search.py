@@ -26,40 +26,27 @@ SHORT = 12
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Request:
-    """What is searched for.
+    """What is searched for."""
 
-    Attributes
-    ----------
-    good, bad
-        Git's own names of both commits.
-    names
-        How these were asked for.
-    paths
-        Only commits that change something there count; empty for all.
-    scenario
-        What is run, with its first seed.
-    metric
-        What is measured.
-    worse
-        Which way it is worse.
-    threshold
-        How far apart good and bad must be.
-    repeat, most
-        Runs of each commit: at first, and at most.
-    command
-        What makes the search again.
-    """
-
+    #: Git's own names of both commits.
     good: str
     bad: str
+    #: How these were asked for.
     names: tuple[str, str]
+    #: Only commits that change something there count; empty for all.
     paths: tuple[str, ...]
+    #: What is run, with its first seed.
     scenario: Scenario
+    #: What is measured.
     metric: str
+    #: Which way it is worse.
     worse: Worse
+    #: How far apart good and bad must be.
     threshold: Threshold
+    #: Runs of each commit: at first, and at most.
     repeat: int
     most: int
+    #: What makes the search again.
     command: str
 
 

@@ -25,20 +25,13 @@ GOOD, BAD = "good", "bad"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Judge:
-    """Answers the questions of a search.
+    """Answers the questions of a search."""
 
-    Attributes
-    ----------
-    worse
-        Which way the quantity is worse.
-    threshold
-        How far apart good and bad must be.
-    level
-        Of each interval.
-    """
-
+    #: Which way the quantity is worse.
     worse: Worse
+    #: How far apart good and bad must be.
     threshold: Threshold
+    #: Of each interval.
     level: float
 
     @classmethod

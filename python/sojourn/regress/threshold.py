@@ -10,20 +10,13 @@ from sojourn.errors import ParamError
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Threshold:
-    """A threshold.
+    """A threshold."""
 
-    Attributes
-    ----------
-    text
-        As it was asked for.
-    share
-        Of the first kernel's mean; 0 for a threshold in the quantity's unit.
-    least
-        In the quantity's unit; 0 for a share.
-    """
-
+    #: As it was asked for.
     text: str
+    #: Of the first kernel's mean; 0 for a threshold in the quantity's unit.
     share: float = 0.0
+    #: In the quantity's unit; 0 for a share.
     least: float = 0.0
 
     def room(self, reference: float) -> float:

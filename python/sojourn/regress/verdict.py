@@ -36,26 +36,17 @@ VERDICTS = (DIFFERS, AGREES, NONE_SEEN, CANNOT_TELL)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PairedDifference:
-    """What two kernels' values of a quantity came to.
+    """What two kernels' values of a quantity came to."""
 
-    Attributes
-    ----------
-    verdict
-        One of `VERDICTS`.
-    difference
-        Mean of the second less the first, seed by seed, with its interval of 95 %; `None` without a pair.
-    surely
-        The same difference with the interval of the higher level; `None` without a pair.
-    room
-        How far the values may be apart, in their unit; `None` without a threshold.
-    reason
-        Why one cannot tell, where the numbers do not say so; else empty.
-    """
-
+    #: One of `VERDICTS`.
     verdict: str
+    #: Mean of the second less the first, seed by seed, with its interval of 95 %; `None` without a pair.
     difference: Interval | None
+    #: The same difference with the interval of the higher level; `None` without a pair.
     surely: Interval | None
+    #: How far the values may be apart, in their unit; `None` without a threshold.
     room: float | None
+    #: Why one cannot tell, where the numbers do not say so; else empty.
     reason: str = ""
 
 

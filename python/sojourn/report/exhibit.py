@@ -16,24 +16,16 @@ from sojourn.store.claims import JudgedClaim
 
 @dataclass(frozen=True, kw_only=True)
 class Figure:
-    """A figure of the report.
+    """A figure of the report."""
 
-    Attributes
-    ----------
-    name
-        Of its files, without suffix.
-    caption
-        One or two sentences.
-    svg, png
-        The files.
-    charts
-        The same to be zoomed, if it can be.
-    """
-
+    #: Of its files, without suffix.
     name: str
+    #: One or two sentences.
     caption: str
+    #: The files.
     svg: bytes
     png: bytes
+    #: The same to be zoomed, if it can be.
     charts: tuple[Chart, ...] = ()
 
     @property
@@ -44,36 +36,24 @@ class Figure:
 
 @dataclass(frozen=True, kw_only=True)
 class Exhibit:
-    """A figure or a table of a paper.
+    """A figure or a table of a paper."""
 
-    Attributes
-    ----------
-    name
-        For links, such as `"fig3"`.
-    title
-        Number and subject, such as `"Fig. 3: delay of a voice call"`.
-    section
-        Of the paper.
-    says
-        One sentence: what is shown.
-    figures, table
-        What there is to see.
-    claims
-        What the ids of the claims about it begin with.
-    paragraphs
-        What is told of it, below.
-    on_page
-        Whether a page has its figures; else a table there has the same numbers.
-    """
-
+    #: For links, such as `"fig3"`.
     name: str
+    #: Number and subject, such as `"Fig. 3: delay of a voice call"`.
     title: str
+    #: Of the paper.
     section: str
+    #: One sentence: what is shown.
     says: str
+    #: What there is to see.
     figures: tuple[Figure, ...] = ()
     table: Table | None = None
+    #: What the ids of the claims about it begin with.
     claims: tuple[str, ...] = ()
+    #: What is told of it, below.
     paragraphs: tuple[str, ...] = ()
+    #: Whether a page has its figures; else a table there has the same numbers.
     on_page: bool = True
 
     def among(self, claims: Sequence[JudgedClaim]) -> list[JudgedClaim]:
@@ -83,33 +63,22 @@ class Exhibit:
 
 @dataclass(frozen=True, kw_only=True)
 class PaperReport:
-    """Everything that is told of a reproduction.
+    """Everything that is told of a reproduction."""
 
-    Attributes
-    ----------
-    title, reference
-        The paper's short title; authors, title, where and when.
-    command
-        What makes it again.
-    facts
-        Name and value of what was run: profile, runs, versions.
-    setup
-        One or two sentences: the test bed.
-    exhibits
-        In the order of the paper.
-    claims
-        What became of each.
-    claimed
-        Who says what the claims say: the head of their column.
-    """
-
+    #: The paper's short title; authors, title, where and when.
     title: str
     reference: str
+    #: What makes it again.
     command: str
+    #: Name and value of what was run: profile, runs, versions.
     facts: tuple[tuple[str, str], ...]
+    #: One or two sentences: the test bed.
     setup: str
+    #: In the order of the paper.
     exhibits: tuple[Exhibit, ...]
+    #: What became of each.
     claims: tuple[JudgedClaim, ...] = ()
+    #: Who says what the claims say: the head of their column.
     claimed: str = "the paper says"
 
 

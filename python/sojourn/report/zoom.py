@@ -59,17 +59,11 @@ class Chart(Struct, kw_only=True, omit_defaults=True, rename="camel"):
 
 @dataclass(frozen=True, kw_only=True)
 class Script:
-    """What makes the plots.
+    """What makes the plots."""
 
-    Attributes
-    ----------
-    text
-        To be written into the page.
-    policy
-        What the page may do: this script, its own styles and pictures, and nothing else.
-    """
-
+    #: To be written into the page.
     text: Markup
+    #: What the page may do: this script, its own styles and pictures, and nothing else.
     policy: str
 
 

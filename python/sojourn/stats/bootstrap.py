@@ -31,21 +31,14 @@ _AT_ONCE = 128
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Interval:
-    """A mean and its confidence interval.
+    """A mean and its confidence interval."""
 
-    Attributes
-    ----------
-    value
-        The mean.
-    low, high
-        The ends; `None` if there are fewer than two values, which say nothing about their spread.
-    n
-        The number of values.
-    """
-
+    #: The mean.
     value: float
+    #: The ends; `None` if there are fewer than two values, which say nothing about their spread.
     low: float | None
     high: float | None
+    #: The number of values.
     n: int
 
 

@@ -14,22 +14,15 @@ import numpy.typing as npt
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ellipse:
-    """An ellipse around a point.
+    """An ellipse around a point."""
 
-    Attributes
-    ----------
-    x, y
-        The centre: the medians.
-    major, minor
-        Half axes: the square roots of the eigenvalues of the covariance; 0 with fewer than two repeats.
-    angle_rad
-        From the x axis to the major axis, anticlockwise, in (-pi/2, pi/2].
-    """
-
+    #: The centre: the medians.
     x: float
     y: float
+    #: Half axes: the square roots of the eigenvalues of the covariance; 0 with fewer than two repeats.
     major: float
     minor: float
+    #: From the x axis to the major axis, anticlockwise, in (-pi/2, pi/2].
     angle_rad: float
 
     def outline(self, points: int = 181) -> npt.NDArray[np.float64]:

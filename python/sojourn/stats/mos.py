@@ -31,17 +31,11 @@ _RO = 15.0 - 1.5 * (_SLR + _NO)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Codec:
-    """What the E-model knows of a codec.
+    """What the E-model knows of a codec."""
 
-    Attributes
-    ----------
-    ie
-        Equipment impairment factor without loss.
-    bpl
-        Packet-loss robustness factor: the percentage of loss that costs half of what is left of the rating.
-    """
-
+    #: Equipment impairment factor without loss.
     ie: float
+    #: Packet-loss robustness factor: the percentage of loss that costs half of what is left of the rating.
     bpl: float
 
 

@@ -56,17 +56,11 @@ RESAMPLES = 2000
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Course:
-    """Latency over time.
+    """Latency over time."""
 
-    Attributes
-    ----------
-    t_s
-        The middle of each bin; 0 is the start of the flows.
-    runs_ms
-        One row for each run, one column for each bin; NaN where a run has no sample.
-    """
-
+    #: The middle of each bin; 0 is the start of the flows.
     t_s: Array
+    #: One row for each run, one column for each bin; NaN where a run has no sample.
     runs_ms: Array
 
     @property

@@ -59,26 +59,17 @@ class Index(Struct, frozen=True, kw_only=True):
 
 @dataclass(frozen=True, kw_only=True)
 class Results:
-    """What a report is made of.
+    """What a report is made of."""
 
-    Attributes
-    ----------
-    title
-        Of the report.
-    comparison
-        The runs.
-    command
-        As it was typed.
-    paper
-        The paper that is reproduced, or `None`.
-    claims
-        What became of its claims.
-    """
-
+    #: Of the report.
     title: str
+    #: The runs.
     comparison: Comparison
+    #: As it was typed.
     command: str
+    #: The paper that is reproduced, or `None`.
     paper: str | None = None
+    #: What became of its claims.
     claims: tuple[JudgedClaim, ...] = ()
 
 

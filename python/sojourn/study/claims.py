@@ -31,59 +31,40 @@ class Number(Rule, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
 
 class Claim(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """One claim of a paper.
+    """One claim of a paper."""
 
-    Attributes
-    ----------
-    id
-        For example `"gbw-rrul-01"`.
-    section
-        Of the paper.
-    says
-        What it says, in our own words.
-    why
-        What is known of the reason for which it fails; empty if nothing is, or it holds.
-    part
-        Of the paper, from whose runs it is judged; empty for one that needs runs of all parts.
-    cell
-        Its cell, as changes to the file's.
-    for_
-        Loops around all of its rules (`sojourn.study.rules`).
-    checks
-        Its rules; without them a function of the paper's judges it.
-    reversed
-        What the pairs that must not be there are, of a claim whose rules have `orders`.
-    one_suffices
-        Whether it holds if one of its checks does.
-    cannot_tell
-        Tables of variables with which it cannot be told, and `because`, the reason.
-    note
-        What its reason ends with; `{...}` stands for one of the `numbers`.
-    numbers
-        By name a rule without a relation, whose mean over the repeats and the turns of its loop the number is; or with
-        `each`, a text of `{value}` and the loop's variables, the texts of all turns.
-    settled
-        What of its reading or its bounds was settled or changed after results had been seen: of its own; of a quantity
-        (table `settled` of the file); and of rules that take small differences for none.
-    by_construction
-        Why it says nothing of the runs, if so: it is arithmetic of the paper, a constant, or a comparison of runs that
-        cannot differ. Such a claim is judged, but counts neither as held nor as failed.
-    """
-
+    #: For example `"gbw-rrul-01"`.
     id: str
+    #: Of the paper.
     section: str
+    #: What it says, in our own words.
     says: str
+    #: What is known of the reason for which it fails; empty if nothing is, or it holds.
     why: str = ""
+    #: Of the paper, from whose runs it is judged; empty for one that needs runs of all parts.
     part: str = ""
+    #: Its cell, as changes to the file's.
     cell: Changes = []
+    #: Loops around all of its rules (`sojourn.study.rules`).
     for_: Variables = msgspec.field(name="for", default_factory=dict)
+    #: Its rules; without them a function of the paper's judges it.
     checks: list[Rule] = []
+    #: What the pairs that must not be there are, of a claim whose rules have `orders`.
     reversed: str = ""
+    #: Whether it holds if one of its checks does.
     one_suffices: bool = False
+    #: Tables of variables with which it cannot be told, and `because`, the reason.
     cannot_tell: list[dict[str, str]] = []
+    #: What its reason ends with; `{...}` stands for one of the `numbers`.
     note: str = ""
+    #: By name a rule without a relation, whose mean over the repeats and the turns of its loop the number is; or with
+    #: `each`, a text of `{value}` and the loop's variables, the texts of all turns.
     numbers: dict[str, Number] = {}
+    #: What of its reading or its bounds was settled or changed after results had been seen: of its own; of a quantity
+    #: (table `settled` of the file); and of rules that take small differences for none.
     settled: str = ""
+    #: Why it says nothing of the runs, if so: it is arithmetic of the paper, a constant, or a comparison of runs that
+    #: cannot differ. Such a claim is judged, but counts neither as held nor as failed.
     by_construction: str = ""
 
     @property
@@ -156,23 +137,15 @@ def load(paper: str, prefix: str = "", *, parts: Sequence[str] | None = None) ->
 
 @dataclass(frozen=True, kw_only=True)
 class Judges:
-    """The judges of a paper's claims: its rules, and functions for what rules cannot say.
+    """The judges of a paper's claims: its rules, and functions for what rules cannot say."""
 
-    Attributes
-    ----------
-    paper
-        The name of its folder.
-    vocabulary
-        What its rules speak of.
-    by_function
-        Judges of single claims, by id: evidence, and the variables that all rules have.
-    notes
-        What the reason of a claim that has rules ends with, by id, where it has numbers of the runs.
-    """
-
+    #: The name of its folder.
     paper: str
+    #: What its rules speak of.
     vocabulary: Vocabulary
+    #: Judges of single claims, by id: evidence, and the variables that all rules have.
     by_function: Mapping[str, Callable[..., Judgement]] = field(default_factory=dict)
+    #: What the reason of a claim that has rules ends with, by id, where it has numbers of the runs.
     notes: Mapping[str, Callable[..., str]] = field(default_factory=dict)
 
     def judgement(self, claim: Claim, evidence: Evidence, variables: Variables | None = None) -> Judgement:

@@ -30,17 +30,11 @@ def needed(value: float | None, what: str) -> float:
 
 @dataclass(frozen=True, kw_only=True)
 class Evidence:
-    """What was run: for each cell the repeats in the order of their seeds.
+    """What was run: for each cell the repeats in the order of their seeds."""
 
-    Attributes
-    ----------
-    cells
-        The repeats.
-    lacks
-        What a cell needs that the back end lacks, each thing in words; empty if it can be run.
-    """
-
+    #: The repeats.
     cells: Mapping[Cell, tuple[Observation, ...]]
+    #: What a cell needs that the back end lacks, each thing in words; empty if it can be run.
     lacks: Callable[[Cell], tuple[str, ...]] = field(default=lambda _cell: ())
 
     def of(self, cell: Cell) -> tuple[Observation, ...]:

@@ -73,33 +73,22 @@ Spec = Mapping[str, Any]
 
 @dataclass(frozen=True, kw_only=True)
 class Gallery:
-    """What the exhibits of a paper may name besides what its claims do.
+    """What the exhibits of a paper may name besides what its claims do."""
 
-    Attributes
-    ----------
-    paper
-        The name of its folder.
-    vocabulary
-        That of its claims.
-    quantities, series
-        Those of a run and of a cell that no claim speaks of.
-    functions
-        By name, what is not said in data: evidence and arguments give data, a table or paragraphs.
-    arrays
-        By name, what a curve is drawn of: evidence, cell and arguments.
-    variables
-        Of all exhibits, from the evidence.
-    labels
-        How the row of a cell begins in a table of all cells, by the name in the records.
-    """
-
+    #: The name of its folder.
     paper: str
+    #: That of its claims.
     vocabulary: Vocabulary
+    #: Those of a run and of a cell that no claim speaks of.
     quantities: Mapping[str, Callable[..., float | None]] = field(default_factory=dict)
     series: Mapping[str, Callable[..., BySeed]] = field(default_factory=dict)
+    #: By name, what is not said in data: evidence and arguments give data, a table or paragraphs.
     functions: Mapping[str, Callable[..., Any]] = field(default_factory=dict)
+    #: By name, what a curve is drawn of: evidence, cell and arguments.
     arrays: Mapping[str, Callable[..., Any]] = field(default_factory=dict)
+    #: Of all exhibits, from the evidence.
     variables: Callable[[Any], Variables] | None = None
+    #: How the row of a cell begins in a table of all cells, by the name in the records.
     labels: Callable[[Cell], Mapping[str, str]] | None = None
 
     def exhibits(self, evidence: Any, parts: Sequence[str] | None = None) -> tuple[Exhibit, ...]:

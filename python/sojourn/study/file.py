@@ -80,33 +80,22 @@ class ClaimTable(RuleTable, forbid_unknown_fields=True, kw_only=True):
 
 
 class ExhibitTable(Struct, forbid_unknown_fields=True, kw_only=True):
-    """A figure or a table.
+    """A figure or a table."""
 
-    Attributes
-    ----------
-    title
-        Above it.
-    kind
-        `lines` along an axis, a `heat map` of two axes, or a `table` of cells.
-    quantities
-        What is shown (default: those of the study).
-    along
-        The axis from left to right.
-    lines, up
-        The axis of which each value has a line; the axis from top to bottom of a heat map.
-    panels
-        The axis of which each value has a panel.
-    at
-        Values of axes that are not shown.
-    """
-
+    #: Above it.
     title: Words
+    #: `lines` along an axis, a `heat map` of two axes, or a `table` of cells.
     kind: Literal["lines", "heat map", "table"] = "table"
+    #: What is shown (default: those of the study).
     quantities: list[str] = field(default_factory=list)
+    #: The axis from left to right.
     along: str = ""
+    #: The axis of which each value has a line; the axis from top to bottom of a heat map.
     lines: str = ""
     up: str = ""
+    #: The axis of which each value has a panel.
     panels: str = ""
+    #: Values of axes that are not shown.
     at: Place = field(default_factory=dict)
 
 
@@ -122,20 +111,13 @@ class Head(Struct, kw_only=True):
 
 @dataclass(frozen=True, kw_only=True)
 class Study:
-    """A study that can be run.
+    """A study that can be run."""
 
-    Attributes
-    ----------
-    head
-        Title, quantities, claims and exhibits.
-    sweep
-        The cells with their scenarios, and how often each is run.
-    axes
-        What varies.
-    """
-
+    #: Title, quantities, claims and exhibits.
     head: Head
+    #: The cells with their scenarios, and how often each is run.
     sweep: Sweep
+    #: What varies.
     axes: Axes
 
     @property

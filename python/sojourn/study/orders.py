@@ -26,18 +26,12 @@ Values = dict[str, list[float]]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Agreement:
-    """How the pairs of disciplines that are clearly ordered in a first place are ordered in a second.
+    """How the pairs of disciplines that are clearly ordered in a first place are ordered in a second."""
 
-    Attributes
-    ----------
-    same, unclear
-        Number of pairs in the same order, and of those that are in no clear order in the second place.
-    reversed
-        The others, in words.
-    """
-
+    #: Number of pairs in the same order, and of those that are in no clear order in the second place.
     same: int
     unclear: int
+    #: The others, in words.
     reversed: tuple[str, ...]
 
 

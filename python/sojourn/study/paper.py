@@ -15,23 +15,15 @@ from sojourn.study.worlds import World
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Profile:
-    """How much is run.
+    """How much is run."""
 
-    Attributes
-    ----------
-    duration
-        Time text: the measured window of each run.
-    long_duration
-        The same of the runs that `Paper.long` names.
-    repeat
-        Runs of each cell.
-    other_repeat
-        Runs of each of the cells that `Paper.other` names; 0 for none.
-    """
-
+    #: Time text: the measured window of each run.
     duration: str
+    #: The same of the runs that `Paper.long` names.
     long_duration: str
+    #: Runs of each cell.
     repeat: int
+    #: Runs of each of the cells that `Paper.other` names; 0 for none.
     other_repeat: int
 
 

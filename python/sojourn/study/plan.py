@@ -53,20 +53,13 @@ class Planned(Generic[K]):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Means:
-    """How a plan is run.
+    """How a plan is run."""
 
-    Attributes
-    ----------
-    workers
-        Number of processes (default: one for each core).
-    progress
-        Word for a progress bar on standard error; `None` shows none.
-    store, dask, backend
-        As `sojourn.runner.run_all` takes them.
-    """
-
+    #: Number of processes (default: one for each core).
     workers: int | None = None
+    #: Word for a progress bar on standard error; `None` shows none.
     progress: str | None = None
+    #: As `sojourn.runner.run_all` takes them.
     store: RunStore | None = None
     dask: str | None = None
     backend: Backend = SIMULATOR
@@ -87,26 +80,17 @@ class Outcome(Generic[E]):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Bed:
-    """What all runs of a paper share; that of a paper may have more, which worlds can set.
+    """What all runs of a paper share; that of a paper may have more, which worlds can set."""
 
-    Attributes
-    ----------
-    profile
-        How much is run: `repeat` of most cells, `other_repeat` of those that `Paper.other` names.
-    parts
-        Of the paper.
-    seed
-        Of the first repeat.
-    tcp
-        Whose loss recovery the flows have.
-    backend
-        What makes the runs, by name.
-    """
-
+    #: How much is run: `repeat` of most cells, `other_repeat` of those that `Paper.other` names.
     profile: Profile
+    #: Of the paper.
     parts: tuple[str, ...]
+    #: Of the first repeat.
     seed: int = 1
+    #: Whose loss recovery the flows have.
     tcp: str = "linux-6.1"
+    #: What makes the runs, by name.
     backend: str = SIMULATOR.name
 
     @property

@@ -22,26 +22,17 @@ WAYS = ("up", "down")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Quantity:
-    """A number of a run.
+    """A number of a run."""
 
-    Attributes
-    ----------
-    title
-        In words.
-    unit
-        Of the number; empty for a number without one.
-    read
-        From a record, and the words after the quantity's name, to the number; `None` if the run has none.
-    digits
-        Decimals in tables.
-    argument
-        What follows the quantity's name; empty for nothing.
-    """
-
+    #: In words.
     title: str
+    #: Of the number; empty for a number without one.
     unit: str
+    #: From a record, and the words after the quantity's name, to the number; `None` if the run has none.
     read: Callable[..., float | None]
+    #: Decimals in tables.
     digits: int = 1
+    #: What follows the quantity's name; empty for nothing.
     argument: str = ""
 
     def heading(self, argument: str = "") -> str:

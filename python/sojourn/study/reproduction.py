@@ -90,44 +90,30 @@ class Request:
 
 @dataclass(frozen=True, kw_only=True)
 class Reproduction(Generic[K, E]):
-    """A paper as the command runs it.
+    """A paper as the command runs it."""
 
-    Attributes
-    ----------
-    plan
-        All runs.
-    observe
-        Returns what is kept of a run in a cell.
-    evidence
-        Returns what the claims are judged by, from what was kept of each cell's repeats.
-    judge
-        Returns what became of each claim.
-    exhibits
-        Returns figures and tables.
-    beside
-        Returns verdicts in other worlds that the same runs are enough for, by world and claim, from what became of the
-        claims.
-    facts
-        What the head of the report also has, by name.
-    paper
-        The paper, if what it says of repeats and windows is not so of the parts that are run.
-    keep
-        Writes what the folder holds besides claims, figures, tables and the report.
-    begin
-        Returns what is printed before the exhibits' tables.
-    """
-
+    #: All runs.
     plan: Sequence[Planned[K]]
+    #: Returns what is kept of a run in a cell.
     observe: Callable[[K, Run], Observation]
+    #: Returns what the claims are judged by, from what was kept of each cell's repeats.
     evidence: Callable[[dict[K, tuple[Observation, ...]]], E]
+    #: Returns what became of each claim.
     judge: Callable[[list[Claim], E], list[JudgedClaim]]
+    #: Returns figures and tables.
     exhibits: Callable[[E], Iterable[Exhibit]]
+    #: Returns verdicts in other worlds that the same runs are enough for, by world and claim, from what became of the
+    #: claims.
     beside: Callable[[list[Claim], E, list[JudgedClaim]], Mapping[str, Mapping[str, str]]] = field(
         default=lambda _claims, _evidence, _judged: {}
     )
+    #: What the head of the report also has, by name.
     facts: Mapping[str, str] = field(default_factory=dict)
+    #: The paper, if what it says of repeats and windows is not so of the parts that are run.
     paper: Paper | None = None
+    #: Writes what the folder holds besides claims, figures, tables and the report.
     keep: Callable[[ResultFolder, PaperReport, E], None] = field(default=lambda _folder, _report, _evidence: None)
+    #: Returns what is printed before the exhibits' tables.
     begin: Callable[[E], list[str]] = field(default=lambda _evidence: [])
 
     def run(self, means: Means) -> Outcome[E]:

@@ -133,49 +133,32 @@ class Rule(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
 @dataclass(frozen=True, kw_only=True)
 class Vocabulary:
-    """What the rules of a paper may speak of.
+    """What the rules of a paper may speak of."""
 
-    Attributes
-    ----------
-    axes
-        Of the cells.
-    quantities
-        Of a run, by name: the run and the arguments that follow the name; `None` if the run has no such number.
-    series
-        Of a cell, by name: evidence, cell and arguments.
-    curves
-        Of the mean over all repeats of a cell, by name: evidence, cell and arguments give the statistic of drawn
-        repeats, and how many there are. Its interval comes from drawing them again.
-    names
-        What the rules may name besides the names of their file: what the plan ranges over.
-    describe
-        What is compared if a rule does not say: quantity, cell, how it is compared, and the other cell.
-    """
-
+    #: Of the cells.
     axes: Axes
+    #: Of a run, by name: the run and the arguments that follow the name; `None` if the run has no such number.
     quantities: Mapping[str, Callable[..., float | None]]
+    #: Of a cell, by name: evidence, cell and arguments.
     series: Mapping[str, Callable[..., BySeed]] = field(default_factory=dict)
+    #: Of the mean over all repeats of a cell, by name: evidence, cell and arguments give the statistic of drawn
+    #: repeats, and how many there are. Its interval comes from drawing them again.
     curves: Mapping[str, Callable[..., Statistic]] = field(default_factory=dict)
+    #: What the rules may name besides the names of their file: what the plan ranges over.
     names: Variables = field(default_factory=dict)
+    #: What is compared if a rule does not say: quantity, cell, how it is compared, and the other cell.
     describe: Callable[[str, Cell, str, Cell | None], str] | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
 class Reader:
-    """Reads the rules of a paper from what was run.
+    """Reads the rules of a paper from what was run."""
 
-    Attributes
-    ----------
-    vocabulary
-        Of the paper.
-    evidence
-        What was run.
-    names, cells, derived
-        The tables `[names]`, `[cells]` and `[derived]` of the file.
-    """
-
+    #: Of the paper.
     vocabulary: Vocabulary
+    #: What was run.
     evidence: Evidence
+    #: The tables `[names]`, `[cells]` and `[derived]` of the file.
     names: Variables = field(default_factory=dict)
     cells: Mapping[str, Changes] = field(default_factory=dict)
     derived: Mapping[str, Rule] = field(default_factory=dict)

@@ -21,27 +21,18 @@ Relation = Literal[">", "<", ">=", "<=", "="]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Check:
-    """One comparison with a bound.
+    """One comparison with a bound."""
 
-    Attributes
-    ----------
-    what
-        What the value is, in words.
-    interval
-        The value.
-    relation
-        `">"` or `"<"`: on which side of the bound the value must be; `">="` or `"<="`: on which side it must not
-        clearly fail to be; `"="`: an exact value must be the bound.
-    bound
-        In the unit of the value.
-    unit
-        Of the value.
-    """
-
+    #: What the value is, in words.
     what: str
+    #: The value.
     interval: Interval
+    #: `">"` or `"<"`: on which side of the bound the value must be; `">="` or `"<="`: on which side it must not
+    #: clearly fail to be; `"="`: an exact value must be the bound.
     relation: Relation
+    #: In the unit of the value.
     bound: float
+    #: Of the value.
     unit: str
 
     @property

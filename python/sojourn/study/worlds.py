@@ -27,38 +27,25 @@ ALL = "all"
 
 
 class World(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A world beside the declared one; what it does not name is as in the declared one.
+    """A world beside the declared one; what it does not name is as in the declared one."""
 
-    Attributes
-    ----------
-    name
-        As tables have it.
-    about
-        What is otherwise, in words.
-    tcp
-        Whose loss recovery flows have.
-    duration
-        Window of each run.
-    long_duration
-        Window of the runs of `Paper.long`; without it `duration`, if that is there.
-    repeat
-        Runs of each cell, at most: fewer if fewer are asked for.
-    backend
-        What makes the runs: `"sim"` or `"linux"`.
-    parts
-        Of the paper; empty for all that there are.
-    settings
-        What else is otherwise: fields of the `Bed` of the paper's plan.
-    """
-
+    #: As tables have it.
     name: str
+    #: What is otherwise, in words.
     about: str
+    #: Whose loss recovery flows have.
     tcp: str | None = None
+    #: Window of each run.
     duration: str | None = None
+    #: Window of the runs of `Paper.long`; without it `duration`, if that is there.
     long_duration: str | None = None
+    #: Runs of each cell, at most: fewer if fewer are asked for.
     repeat: int | None = None
+    #: What makes the runs: `"sim"` or `"linux"`.
     backend: str = "sim"
+    #: Of the paper; empty for all that there are.
     parts: tuple[str, ...] = ()
+    #: What else is otherwise: fields of the `Bed` of the paper's plan.
     settings: dict[str, Setting] = {}
 
     def request(self, declared: Request) -> Request | None:

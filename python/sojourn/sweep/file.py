@@ -44,48 +44,31 @@ _PLAIN = {field.name for field in dataclasses.fields(Scenario)} - {"experiment",
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SweepCell:
-    """One combination.
+    """One combination."""
 
-    Attributes
-    ----------
-    values
-        What varies, as it is shown, in the order of `Sweep.keys`.
-    settings
-        The same as the file has it.
-    scenario
-        What is run, with the first seed.
-    text
-        The same in full: the canonical scenario.
-    """
-
+    #: What varies, as it is shown, in the order of `Sweep.keys`.
     values: tuple[str, ...]
+    #: The same as the file has it.
     settings: tuple[Plain, ...]
+    #: What is run, with the first seed.
     scenario: Scenario
+    #: The same in full: the canonical scenario.
     text: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sweep:
-    """A sweep.
+    """A sweep."""
 
-    Attributes
-    ----------
-    name
-        Of its file.
-    keys
-        What varies.
-    vary
-        The values of each key, as they are shown.
-    cells
-        Every combination; the last key varies fastest.
-    repeat
-        Runs of each cell.
-    """
-
+    #: Of its file.
     name: str
+    #: What varies.
     keys: tuple[str, ...]
+    #: The values of each key, as they are shown.
     vary: dict[str, list[str]]
+    #: Every combination; the last key varies fastest.
     cells: tuple[SweepCell, ...]
+    #: Runs of each cell.
     repeat: int
 
 

@@ -28,20 +28,13 @@ Tick = Callable[[], None]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Seeds:
-    """The seeds of the three steps, of which no two steps share one.
+    """The seeds of the three steps, of which no two steps share one."""
 
-    Attributes
-    ----------
-    search
-        Those that all candidates are run with.
-    choice
-        Those that the best are run with besides, to choose between them.
-    fresh
-        Those that the one chosen, and the known settings, are judged by.
-    """
-
+    #: Those that all candidates are run with.
     search: range
+    #: Those that the best are run with besides, to choose between them.
     choice: range
+    #: Those that the one chosen, and the known settings, are judged by.
     fresh: range
 
     @classmethod
@@ -56,20 +49,13 @@ class Seeds:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Scored:
-    """A setting and what was measured.
+    """A setting and what was measured."""
 
-    Attributes
-    ----------
-    setting
-        The setting.
-    name
-        `"default"`, `"rural"`, or `""` for one that the search asked for.
-    samples
-        For each metric, for each RTT, a value for each seed.
-    """
-
+    #: The setting.
     setting: Setting
+    #: `"default"`, `"rural"`, or `""` for one that the search asked for.
     name: str
+    #: For each metric, for each RTT, a value for each seed.
     samples: dict[str, list[list[float]]]
 
     def means(self, metric: str) -> list[float]:

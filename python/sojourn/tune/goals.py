@@ -18,26 +18,17 @@ REFERENCES = ("default", "rural")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Metric:
-    """A measure of a run.
+    """A measure of a run."""
 
-    Attributes
-    ----------
-    name
-        What one types.
-    says
-        What it is.
-    unit
-        `"ms"`, or `""` for a share.
-    better
-        Whether a good setting has much or little of it.
-    digits
-        Decimals that are shown.
-    """
-
+    #: What one types.
     name: str
+    #: What it is.
     says: str
+    #: `"ms"`, or `""` for a share.
     unit: Literal["ms", ""]
+    #: Whether a good setting has much or little of it.
     better: Literal["higher", "lower"]
+    #: Decimals that are shown.
     digits: int
 
     @property
@@ -87,20 +78,13 @@ _TO_MS = {"us": 1e-3, "ms": 1.0, "s": 1e3}
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Goal:
-    """A bound that a setting must keep at every RTT.
+    """A bound that a setting must keep at every RTT."""
 
-    Attributes
-    ----------
-    metric
-        Name of a metric.
-    bound
-        A number, in the metric's unit; or the name of the setting that it must be no worse than.
-    text
-        As it was asked for.
-    """
-
+    #: Name of a metric.
     metric: str
+    #: A number, in the metric's unit; or the name of the setting that it must be no worse than.
     bound: float | str
+    #: As it was asked for.
     text: str
 
     def shortfall(self, values: Values, references: Mapping[str, Values]) -> float:

@@ -27,24 +27,16 @@ RTTS_A_RUN = 100
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Link:
-    """A bottleneck and the paths through it.
+    """A bottleneck and the paths through it."""
 
-    Attributes
-    ----------
-    up, down
-        Rate text of each direction.
-    rtts_ms
-        Base RTTs that every candidate is run at, ascending.
-    limit
-        Packets that the queue under test may hold.
-    duration_s
-        Measured window of each run.
-    """
-
+    #: Rate text of each direction.
     up: str
     down: str
+    #: Base RTTs that every candidate is run at, ascending.
     rtts_ms: tuple[float, ...]
+    #: Packets that the queue under test may hold.
     limit: int
+    #: Measured window of each run.
     duration_s: float
 
     def bits_per_s(self, direction: Direction) -> int:

@@ -16,29 +16,19 @@ Build = Callable[[Direction, str], Scenario]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Load:
-    """A named traffic.
+    """A named traffic."""
 
-    Attributes
-    ----------
-    name
-        What one types.
-    says
-        What it is.
-    metrics
-        What can be measured under it.
-    congestion_control
-        Of its flows, unless another is asked for.
-    build
-        Makes it.
-    other
-        Discipline of the direction that is not under test.
-    """
-
+    #: What one types.
     name: str
+    #: What it is.
     says: str
+    #: What can be measured under it.
     metrics: tuple[str, ...]
+    #: Of its flows, unless another is asked for.
     congestion_control: str
+    #: Makes it.
     build: Build
+    #: Discipline of the direction that is not under test.
     other: str = "pfifo limit 1000"
 
     def scenario(

@@ -35,27 +35,18 @@ SAMPLERS = ("tpe", "nsga2", "spread")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Request:
-    """What is searched for.
+    """What is searched for."""
 
-    Attributes
-    ----------
-    goals, minimise
-        What a setting must meet, and what is minimised.
-    trials
-        Settings that are tried, apart from the known ones.
-    seed
-        Of the proposals.
-    time_s
-        No batch begins after so long; `None` is no bound.
-    sampler
-        One of `SAMPLERS`.
-    """
-
+    #: What a setting must meet, and what is minimised.
     goals: tuple[Goal, ...]
     minimise: tuple[str, ...]
+    #: Settings that are tried, apart from the known ones.
     trials: int
+    #: Of the proposals.
     seed: int
+    #: No batch begins after so long; `None` is no bound.
     time_s: float | None = None
+    #: One of `SAMPLERS`.
     sampler: str = "tpe"
 
     @property

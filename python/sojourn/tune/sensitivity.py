@@ -36,17 +36,11 @@ FEWEST_A_KNOB = 6
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sensitivity:
-    """Sobol's indices of one metric.
+    """Sobol's indices of one metric."""
 
-    Attributes
-    ----------
-    r2
-        Of the surrogate, on settings that it was not shown.
-    s1, st
-        First-order and total index of each parameter.
-    """
-
+    #: Of the surrogate, on settings that it was not shown.
     r2: float
+    #: First-order and total index of each parameter.
     s1: Mapping[str, float]
     st: Mapping[str, float]
 

@@ -49,24 +49,16 @@ _SFQ_DEPTH, _SFQ_FLOWS = 127, 128
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Knob:
-    """A parameter that is searched, on a logarithmic scale.
+    """A parameter that is searched, on a logarithmic scale."""
 
-    Attributes
-    ----------
-    name
-        As `tc` has it, or as the module's table says.
-    low, high
-        Its range, both ends included.
-    unit
-        Of the range.
-    whole
-        Whether it is a whole number.
-    """
-
+    #: As `tc` has it, or as the module's table says.
     name: str
+    #: Its range, both ends included.
     low: float
     high: float
+    #: Of the range.
     unit: Unit
+    #: Whether it is a whole number.
     whole: bool = False
 
     def rounded(self, value: float) -> float:
@@ -82,39 +74,25 @@ class Knob:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Setting:
-    """Values of all parameters, rounded.
+    """Values of all parameters, rounded."""
 
-    Attributes
-    ----------
-    values
-        By the name of the knob, in its unit.
-    text
-        The discipline as `tc` reads it.
-    """
-
+    #: By the name of the knob, in its unit.
     values: Mapping[str, float]
+    #: The discipline as `tc` reads it.
     text: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Space:
-    """The settings of a discipline on a link.
+    """The settings of a discipline on a link."""
 
-    Attributes
-    ----------
-    qdisc
-        Its name.
-    knobs
-        What is searched.
-    fixed
-        What is not, because the user has said so.
-    limit
-        Packets that the queue may hold.
-    """
-
+    #: Its name.
     qdisc: str
+    #: What is searched.
     knobs: tuple[Knob, ...]
+    #: What is not, because the user has said so.
     fixed: Mapping[str, float]
+    #: Packets that the queue may hold.
     limit: int
 
     def setting(self, values: Mapping[str, float]) -> Setting:
@@ -274,32 +252,21 @@ def _red_text(_: str, values: Mapping[str, float], limit: int) -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Tuned:
-    """How a discipline is tuned, and set up where the answer is used.
+    """How a discipline is tuned, and set up where the answer is used."""
 
-    Attributes
-    ----------
-    knobs
-        From a link and the direction under test to what is searched.
-    known
-        Its parameters among those, whose defaults are tc's and the current kernel's.
-    other_defaults
-        What the kernel takes for the others.
-    text
-        From its name, the values and the packets that the queue may hold to its tc text.
-    has_limit
-        Whether it has a limit of packets that is the link's.
-    shapes
-        Whether it has a shaper of its own; others stand below an HTB.
-    sqm_script
-        That of sqm-scripts with one queue; `None` if it has not the discipline.
-    """
-
+    #: From a link and the direction under test to what is searched.
     knobs: Callable[[Link, Direction], tuple[Knob, ...]]
+    #: Its parameters among those, whose defaults are tc's and the current kernel's.
     known: tuple[str, ...] = ()
+    #: What the kernel takes for the others.
     other_defaults: Mapping[str, float] = field(default_factory=dict)
+    #: From its name, the values and the packets that the queue may hold to its tc text.
     text: Callable[[str, Mapping[str, float], int], str] = _plain_text
+    #: Whether it has a limit of packets that is the link's.
     has_limit: bool = True
+    #: Whether it has a shaper of its own; others stand below an HTB.
     shapes: bool = False
+    #: That of sqm-scripts with one queue; `None` if it has not the discipline.
     sqm_script: str | None = "simplest.qos"
 
 

@@ -32,55 +32,36 @@ Progress = Callable[[int, str], AbstractContextManager[Tick]]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Compared:
-    """One metric of the one that was taken against a known setting, by fresh seeds.
+    """One metric of the one that was taken against a known setting, by fresh seeds."""
 
-    Attributes
-    ----------
-    at_worst
-        Paired difference, best less known, each at the RTT where it is worst: by that they are judged.
-    by_rtt
-        Paired differences at each RTT.
-    verdict
-        `"better"` or `"worse"` if the interval at the worst leaves out 0 on that side, else `"cannot tell"`.
-    """
-
+    #: Paired difference, best less known, each at the RTT where it is worst: by that they are judged.
     at_worst: Interval
+    #: Paired differences at each RTT.
     by_rtt: tuple[Interval, ...]
+    #: `"better"` or `"worse"` if the interval at the worst leaves out 0 on that side, else `"cannot tell"`.
     verdict: str
 
 
 @dataclass(frozen=True, kw_only=True)
 class Tuning:
-    """What came of it.
+    """What came of it."""
 
-    Attributes
-    ----------
-    tried
-        All settings with the seeds of the search; the known ones first.
-    front
-        Those that none dominates, with the seeds of search and choice, in order of the first axis.
-    best
-        The one that was taken, with fresh seeds.
-    known
-        The known settings, with fresh seeds.
-    rival
-        The one that dominates the rural setting most clearly by the seeds before, with fresh seeds; `None` if none
-        does.
-    met
-        For each goal, whether the fresh seeds say that it is met: `"met"`, `"not met"`, or `"cannot tell"`.
-    sensitivity
-        Of each axis, if there were settings enough.
-    reachable
-        Whether any setting met the goals by the seeds of search and choice.
-    """
-
+    #: All settings with the seeds of the search; the known ones first.
     tried: tuple[Scored, ...]
+    #: Those that none dominates, with the seeds of search and choice, in order of the first axis.
     front: tuple[Scored, ...]
+    #: The one that was taken, with fresh seeds.
     best: Scored
+    #: The known settings, with fresh seeds.
     known: tuple[Scored, ...]
+    #: The one that dominates the rural setting most clearly by the seeds before, with fresh seeds; `None` if none
+    #: does.
     rival: Scored | None
+    #: For each goal, whether the fresh seeds say that it is met: `"met"`, `"not met"`, or `"cannot tell"`.
     met: dict[str, str]
+    #: Of each axis, if there were settings enough.
     sensitivity: dict[str, Sensitivity | None]
+    #: Whether any setting met the goals by the seeds of search and choice.
     reachable: bool
 
 

@@ -25,59 +25,38 @@ NOT_JUDGED: Final = "not judged"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Side:
-    """What one back end's runs say of a metric.
+    """What one back end's runs say of a metric."""
 
-    Attributes
-    ----------
-    interval
-        Mean over the runs and its 95 % interval.
-    resolves
-        The least value that is told from none, of a share of packets; else 0. In the unit of the interval, which of
-        shares is per cent.
-    trials
-        The packets behind a share; else 0.
-    """
-
+    #: Mean over the runs and its 95 % interval.
     interval: Interval
+    #: The least value that is told from none, of a share of packets; else 0. In the unit of the interval, which of
+    #: shares is per cent.
     resolves: float = 0.0
+    #: The packets behind a share; else 0.
     trials: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Judged:
-    """A verdict.
+    """A verdict."""
 
-    Attributes
-    ----------
-    verdict
-        Its word.
-    bar
-        How far the means may be apart; of a factor, the factor.
-    surely
-        Whether it agrees and the whole interval of the difference is within the bar.
-    reason
-        Why, where the numbers do not say so themselves; else empty.
-    """
-
+    #: Its word.
     verdict: Word
+    #: How far the means may be apart; of a factor, the factor.
     bar: float
+    #: Whether it agrees and the whole interval of the difference is within the bar.
     surely: bool = False
+    #: Why, where the numbers do not say so themselves; else empty.
     reason: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Within:
-    """Means not further apart than a share of the kernel's, or than so much, whichever is larger.
+    """Means not further apart than a share of the kernel's, or than so much, whichever is larger."""
 
-    Attributes
-    ----------
-    share
-        Of the kernel's mean.
-    least
-        In the metric's unit.
-    """
-
+    #: Of the kernel's mean.
     share: float = 0.0
+    #: In the metric's unit.
     least: float = 0.0
 
     def room(self, kernel: float) -> float:
@@ -108,13 +87,9 @@ class Factor:
     a probability of 5 % if the share is `1 - 0.05^(1/N)`, about 3/N (the mean of a Poisson variable that shows nothing
     in one case of twenty), N being the smaller number of packets of both sides. Below that, nothing distinguishes a
     share from none.
-
-    Attributes
-    ----------
-    factor
-        At least 1.
     """
 
+    #: At least 1.
     factor: float
 
     def judge(self, sim: Side, kernel: Side) -> Judged:

@@ -35,17 +35,11 @@ _BELOW = " ; "
 
 @dataclass(frozen=True, kw_only=True)
 class Discipline:
-    """One discipline of a grid.
+    """One discipline of a grid."""
 
-    Attributes
-    ----------
-    name
-        What it is called in tables and figures.
-    at
-        From the rate of its link, in bit/s, to its tc text.
-    """
-
+    #: What it is called in tables and figures.
     name: str
+    #: From the rate of its link, in bit/s, to its tc text.
     at: Callable[[int], str]
 
 

@@ -62,26 +62,17 @@ _SHARE_MIXED = 0.3
 
 @dataclass(frozen=True, kw_only=True)
 class Population:
-    """What scenarios are drawn from.
+    """What scenarios are drawn from."""
 
-    Attributes
-    ----------
-    name
-        What the command calls it.
-    kinds
-        Disciplines, of `drawn_qdisc.KINDS`. A kind more makes other scenarios of the same seed.
-    controls
-        Congestion controls; the same holds.
-    longest_rtt_ms
-        Of the path.
-    columns
-        Numbers of a row.
-    """
-
+    #: What the command calls it.
     name: str
+    #: Disciplines, of `drawn_qdisc.KINDS`. A kind more makes other scenarios of the same seed.
     kinds: tuple[str, ...]
+    #: Congestion controls; the same holds.
     controls: tuple[str, ...]
+    #: Of the path.
     longest_rtt_ms: float
+    #: Numbers of a row.
     columns: int
 
     def only(self, names: Sequence[str]) -> Population:

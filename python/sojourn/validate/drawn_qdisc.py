@@ -22,35 +22,24 @@ _SLACK_MS = 10.0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Draw:
-    """What a row of numbers says of a discipline, whatever its kind; its text depends on the rate of each direction.
+    """What a row of numbers says of a discipline, whatever its kind; its text depends on the rate of each direction."""
 
-    Attributes
-    ----------
-    kind
-        As `tc` calls it.
-    rtt_ms
-        Of the path.
-    limit_bdp
-        The queue's limit, in BDP.
-    target, interval
-        Numbers from 0 to 1, of which each kind makes its own times.
-    queues, quantum
-        Of fair queueing.
-    probability, adaptive
-        Of RED.
-    ecn
-        Whether ECN-capable packets are marked.
-    """
-
+    #: As `tc` calls it.
     kind: str
+    #: Of the path.
     rtt_ms: float
+    #: The queue's limit, in BDP.
     limit_bdp: float
+    #: Numbers from 0 to 1, of which each kind makes its own times.
     target: float
     interval: float
+    #: Of fair queueing.
     queues: int
     quantum: int
+    #: Of RED.
     probability: float
     adaptive: bool
+    #: Whether ECN-capable packets are marked.
     ecn: bool = False
 
     @classmethod

@@ -103,21 +103,14 @@ class Worst(Struct, kw_only=True):
 
 
 class Ranks(Struct, kw_only=True):
-    """How often the kernel's run took which place among the simulator's.
+    """How often the kernel's run took which place among the simulator's."""
 
-    Attributes
-    ----------
-    metric, title
-        Of which value.
-    counts
-        Scenarios by the number of simulated runs below the kernel's. Runs of the same value share a scenario evenly.
-    p_value
-        Probability of counts at least as uneven if each place is as likely.
-    """
-
+    #: Of which value.
     metric: Text
     title: Text
+    #: Scenarios by the number of simulated runs below the kernel's. Runs of the same value share a scenario evenly.
     counts: Annotated[tuple[Number, ...], Meta(min_length=2)]
+    #: Probability of counts at least as uneven if each place is as likely.
     p_value: Number
 
 

@@ -37,21 +37,14 @@ Itself = dict[str, dict[str, list[float]]]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Bars:
-    """What the errors of a population must be below.
+    """What the errors of a population must be below."""
 
-    Attributes
-    ----------
-    least_ms
-        The least divisor of a latency's error, in milliseconds.
-    latency, goodput
-        Median and 90th percentile, fractions.
-    worst
-        So many scenarios with the largest errors are named.
-    """
-
+    #: The least divisor of a latency's error, in milliseconds.
     least_ms: float
+    #: Median and 90th percentile, fractions.
     latency: tuple[float, float]
     goodput: tuple[float, float]
+    #: So many scenarios with the largest errors are named.
     worst: int
 
     def of(self, metric: str) -> tuple[float, float]:
@@ -82,32 +75,22 @@ class Error:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Quantile:
-    """A quantile of the errors of one metric.
+    """A quantile of the errors of one metric."""
 
-    Attributes
-    ----------
-    metric, title
-        Of what.
-    name
-        `"median"` or `"90th percentile"`.
-    value, low, high
-        The quantile, a fraction, and its 95 % interval; no ends with one scenario.
-    n
-        Scenarios.
-    itself
-        The same quantile of the simulator's errors against itself; `None` if it has too few runs.
-    judged
-        The verdict.
-    """
-
+    #: Of what.
     metric: str
     title: str
+    #: `"median"` or `"90th percentile"`.
     name: str
+    #: The quantile, a fraction, and its 95 % interval; no ends with one scenario.
     value: float
     low: float | None
     high: float | None
+    #: Scenarios.
     n: int
+    #: The same quantile of the simulator's errors against itself; `None` if it has too few runs.
     itself: float | None
+    #: The verdict.
     judged: Judged
 
 

@@ -38,22 +38,15 @@ _FRAME_BITS = 8 * 1514
 
 @dataclass(frozen=True, kw_only=True)
 class Both:
-    """The runs of one cell.
+    """The runs of one cell."""
 
-    Attributes
-    ----------
-    cell
-        What was run.
-    sim, kernel
-        The runs on each back end, one for each seed: the one that is judged, mostly the simulator, and the one that
-        it is judged by, mostly the kernel.
-    pair
-        Their names.
-    """
-
+    #: What was run.
     cell: PlannedCell
+    #: The runs on each back end, one for each seed: the one that is judged, mostly the simulator, and the one that
+    #: it is judged by, mostly the kernel.
     sim: tuple[Run, ...]
     kernel: tuple[Run, ...]
+    #: Their names.
     pair: Pair = (SIM, KERNEL)
 
 

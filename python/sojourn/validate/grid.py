@@ -23,36 +23,23 @@ _LINK = re.compile(rf"({_RATE})/({_RATE})")
 
 @dataclass(frozen=True, kw_only=True)
 class PlannedCell:
-    """One scenario, without its repeats.
+    """One scenario, without its repeats."""
 
-    Attributes
-    ----------
-    name
-        What it is called.
-    link
-        Rates, down before up.
-    qdisc
-        Name of the discipline.
-    scenario
-        With the first seed.
-    """
-
+    #: What it is called.
     name: str
+    #: Rates, down before up.
     link: str
+    #: Name of the discipline.
     qdisc: str
+    #: With the first seed.
     scenario: Scenario
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Link:
-    """The rates of a bottleneck.
+    """The rates of a bottleneck."""
 
-    Attributes
-    ----------
-    down, up
-        Rate texts.
-    """
-
+    #: Rate texts.
     down: str
     up: str
 

@@ -26,27 +26,18 @@ _WORDS = {SIM: "the simulator", KERNEL: "the kernel", LIVE: "the live back end"}
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Row:
-    """One metric of one cell.
+    """One metric of one cell."""
 
-    Attributes
-    ----------
-    cell
-        Whose.
-    metric
-        Which.
-    sim, kernel
-        What each back end's runs say; `None` if they have no value.
-    judged
-        The verdict; of a metric without a bar, `None`.
-    pair
-        The names of the back ends.
-    """
-
+    #: Whose.
     cell: PlannedCell
+    #: Which.
     metric: Metric
+    #: What each back end's runs say; `None` if they have no value.
     sim: Side | None
     kernel: Side | None
+    #: The verdict; of a metric without a bar, `None`.
     judged: Judged | None
+    #: The names of the back ends.
     pair: Pair = (SIM, KERNEL)
 
     @property

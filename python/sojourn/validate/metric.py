@@ -16,29 +16,19 @@ Measure = Callable[[Sequence[Run]], Side | None]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Metric:
-    """One quantity.
+    """One quantity."""
 
-    Attributes
-    ----------
-    name
-        In `validate.json`.
-    title
-        In tables.
-    unit
-        Of the values.
-    measure
-        From the runs of one scenario on one back end to their value; `None` if they have none.
-    bar
-        How far apart the back ends may be; `None` if it is shown only.
-    digits
-        Decimals in tables.
-    """
-
+    #: In `validate.json`.
     name: str
+    #: In tables.
     title: str
+    #: Of the values.
     unit: str
+    #: From the runs of one scenario on one back end to their value; `None` if they have none.
     measure: Measure
+    #: How far apart the back ends may be; `None` if it is shown only.
     bar: Bar | None = None
+    #: Decimals in tables.
     digits: int = 2
 
     @property

@@ -35,35 +35,23 @@ _ORDER: tuple[str, ...] = (bars.DIFFERS, bars.CANNOT_TELL, bars.AGREES)
 
 
 class Part(Struct, kw_only=True):
-    """What one validation found.
+    """What one validation found."""
 
-    Attributes
-    ----------
-    name
-        Such as `"tcp_1up reno"`.
-    command
-        What makes it, without the folders of its results.
-    facts
-        What was run on what, as name and words.
-    entries
-        Of `validate.json`.
-    scenarios
-        The canonical scenario of each cell, by name, with the first seed.
-    worst
-        The names of the scenarios with the largest errors, the worst first, each with its metric and error.
-    ranks
-        The places of the kernel's runs among the simulator's, of drawn scenarios (`sojourn.validate.ranks`).
-    groups
-        The errors of each discipline and control, of drawn scenarios (`sojourn.validate.groups`).
-    """
-
+    #: Such as `"tcp_1up reno"`.
     name: Words
+    #: What makes it, without the folders of its results.
     command: Text
+    #: What was run on what, as name and words.
     facts: dict[Text, Text]
+    #: Of `validate.json`.
     entries: list[Entry]
+    #: The canonical scenario of each cell, by name, with the first seed.
     scenarios: dict[Text, str]
+    #: The names of the scenarios with the largest errors, the worst first, each with its metric and error.
     worst: list[Worst] = []
+    #: The places of the kernel's runs among the simulator's, of drawn scenarios (`sojourn.validate.ranks`).
     ranks: list[Ranks] = []
+    #: The errors of each discipline and control, of drawn scenarios (`sojourn.validate.groups`).
     groups: list[Group] = []
 
     @property
@@ -115,23 +103,15 @@ class Part(Struct, kw_only=True):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Counts:
-    """How many cells of a metric have which verdict.
+    """How many cells of a metric have which verdict."""
 
-    Attributes
-    ----------
-    cells
-        All.
-    agrees
-        Point estimates within the bar.
-    surely
-        Of these, with the whole interval of the difference within it.
-    differs, cannot_tell
-        The others.
-    """
-
+    #: All.
     cells: int
+    #: Point estimates within the bar.
     agrees: int
+    #: Of these, with the whole interval of the difference within it.
     surely: int
+    #: The others.
     differs: int
     cannot_tell: int
 

@@ -57,41 +57,27 @@ _GRID_OPTIONS = ("rtt", "cc", "duration", "page", "flows_up", "flows_down")
 
 @dataclass(frozen=True, kw_only=True)
 class Request:
-    """What was asked for; `None` leaves the default.
+    """What was asked for; `None` leaves the default."""
 
-    Attributes
-    ----------
-    experiment
-        A built-in name, the path of a TOML file, or one of `POPULATIONS`.
-    links
-        As `grid.read_links` reads them.
-    qdiscs
-        tc texts or presets.
-    options
-        Of `sojourn.api.build`: `_GRID_OPTIONS`.
-    seed
-        Of the first run of each cell; of a population, of the draw.
-    count
-        Of scenarios, of a population.
-    only
-        Disciplines and controls, of a population: nothing else is drawn.
-    repeats
-        Runs of each cell.
-    real
-        The back ends that the simulator is compared with: the first; and with it the next.
-    kernel
-        The kernel of the runs on the kernel, by its name; `None` for the best of this machine.
-    """
-
+    #: A built-in name, the path of a TOML file, or one of `POPULATIONS`.
     experiment: str
+    #: As `grid.read_links` reads them.
     links: str | None = None
+    #: tc texts or presets.
     qdiscs: Sequence[str] | None = None
+    #: Of `sojourn.api.build`: `_GRID_OPTIONS`.
     options: Mapping[str, Any] = field(default_factory=dict)
+    #: Of the first run of each cell; of a population, of the draw.
     seed: int | None = None
+    #: Of scenarios, of a population.
     count: int | None = None
+    #: Disciplines and controls, of a population: nothing else is drawn.
     only: tuple[str, ...] = ()
+    #: Runs of each cell.
     repeats: Repeats = DEFAULT_REPEATS
+    #: The back ends that the simulator is compared with: the first; and with it the next.
     real: tuple[str, ...] = (KERNEL,)
+    #: The kernel of the runs on the kernel, by its name; `None` for the best of this machine.
     kernel: str | None = None
 
     @property

@@ -33,18 +33,12 @@ _KINDS = {
 
 @dataclass(frozen=True, kw_only=True)
 class Labels:
-    """What `index.json` says of the runs.
+    """What `index.json` says of the runs."""
 
-    Attributes
-    ----------
-    title, command
-        Of the results.
-    of_run
-        Link and discipline of each run, as they were asked for: of each cell that it is in.
-    """
-
+    #: Of the results.
     title: str = ""
     command: str = ""
+    #: Link and discipline of each run, as they were asked for: of each cell that it is in.
     of_run: dict[str, list[tuple[str, str]]] = field(default_factory=dict)
 
 

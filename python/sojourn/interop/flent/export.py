@@ -36,17 +36,11 @@ _LONGEST_NAME = 250
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DataFile:
-    """A data file that is not written yet.
+    """A data file that is not written yet."""
 
-    Attributes
-    ----------
-    name
-        As Flent would name it.
-    content
-        Its bytes; the same run gives the same.
-    """
-
+    #: As Flent would name it.
     name: str
+    #: Its bytes; the same run gives the same.
     content: bytes
 
 

@@ -22,52 +22,34 @@ UNIT_RATE, UNIT_TIME, UNIT_INDEX = "Mbits/s", "ms", "Idx"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Computed:
-    """A series that is computed from others, point by point.
+    """A series that is computed from others, point by point."""
 
-    Attributes
-    ----------
-    name
-        Its name.
-    how
-        What is done with the values that are there at a point.
-    of
-        The series it is made of.
-    unit
-        As Flent spells it.
-    """
-
+    #: Its name.
     name: str
+    #: What is done with the values that are there at a point.
     how: Literal["average", "sum", "fairness"]
+    #: The series it is made of.
     of: tuple[str, ...]
+    #: As Flent spells it.
     unit: str = UNIT_RATE
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Naming:
-    """One of Flent's tests, as far as a file of it needs it.
+    """One of Flent's tests, as far as a file of it needs it."""
 
-    Attributes
-    ----------
-    test
-        Its name.
-    delay_s
-        How long it waits before and after the TCP flows.
-    hosts
-        The servers it talks to.
-    parameters
-        Its test parameters.
-    flows, probes
-        Series by the name of the flow or echo probe.
-    computed
-        The series computed from those.
-    """
-
+    #: Its name.
     test: str
+    #: How long it waits before and after the TCP flows.
     delay_s: float
+    #: The servers it talks to.
     hosts: tuple[str, ...]
+    #: Its test parameters.
     parameters: dict[str, str]
+    #: Series by the name of the flow or echo probe.
     flows: dict[str, str]
     probes: dict[str, str]
+    #: The series computed from those.
     computed: tuple[Computed, ...]
 
 

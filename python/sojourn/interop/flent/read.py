@@ -45,30 +45,20 @@ _PARTS = {"tcp_cwnd": ("cwnd_segments", "segments"), "tcp_rtt": ("tcp_rtt_ms", "
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Imported:
-    """What a data file holds.
+    """What a data file holds."""
 
-    Attributes
-    ----------
-    version
-        Of the file.
-    metadata
-        As it stands there.
-    units
-        Of each series.
-    means
-        Of each series over the whole test, as Flent's summary prints it; `None` where nothing was measured.
-    length_s
-        How long the measured window is; `None` if the file does not say.
-    series
-        All series, schema `sojourn.store.frames.SERIES_SCHEMA`. Time 0 is the beginning of the measured window
-        (of the TCP flows), a missing value is null.
-    """
-
+    #: Of the file.
     version: int
+    #: As it stands there.
     metadata: Mapping[str, Plain]
+    #: Of each series.
     units: dict[str, str]
+    #: Of each series over the whole test, as Flent's summary prints it; `None` where nothing was measured.
     means: dict[str, float | None]
+    #: How long the measured window is; `None` if the file does not say.
     length_s: float | None
+    #: All series, schema `sojourn.store.frames.SERIES_SCHEMA`. Time 0 is the beginning of the measured window
+    #: (of the TCP flows), a missing value is null.
     series: pl.DataFrame
 
     def summary(self) -> pl.DataFrame:

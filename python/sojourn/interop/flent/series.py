@@ -23,32 +23,21 @@ Values = list[float | None]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Series:
-    """One measured series.
+    """One measured series."""
 
-    Attributes
-    ----------
-    name
-        As Flent calls it.
-    unit
-        As Flent spells it.
-    t_s
-        When the samples were taken, from the beginning of the measured window, rising.
-    values
-        What was measured; `None` where nothing was.
-    meta
-        What is known of the whole series, by Flent's keys; `MEAN_VALUE` is over the measured window.
-    raw
-        Further facts of each sample, by Flent's keys.
-    parts
-        Series of the same samples that are shown on their own, by the last part of their name.
-    """
-
+    #: As Flent calls it.
     name: str
+    #: As Flent spells it.
     unit: str
+    #: When the samples were taken, from the beginning of the measured window, rising.
     t_s: Sequence[float]
+    #: What was measured; `None` where nothing was.
     values: Sequence[float | None]
+    #: What is known of the whole series, by Flent's keys; `MEAN_VALUE` is over the measured window.
     meta: Mapping[str, Plain] = field(default_factory=dict)
+    #: Further facts of each sample, by Flent's keys.
     raw: Mapping[str, Sequence[Plain]] = field(default_factory=dict)
+    #: Series of the same samples that are shown on their own, by the last part of their name.
     parts: dict[str, Sequence[float | None]] = field(default_factory=dict)
 
 

@@ -67,34 +67,24 @@ LONG_MS = 100
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FlusherBed(plans.Bed):
-    """What all runs share.
-
-    Attributes
-    ----------
-    selects
-        Whether a flusher can look at some flows only. The daemon sees all that passes its interface, so cells with a
-        foreign flow are left out where it cannot.
-    bursts
-        How a flusher hands its bursts over: see `sojourn.scenario_keys.Flusher`.
-    gate
-        Whether the daemon's gate judges its flushes: see there.
-    edge_burst
-        Depth of the token buckets at the edges, as a kernel's bed has them; `None` for wires.
-    emulators
-        What emulates the slow link, each of `sojourn.papers.flusher.evidence.EMULATORS` at most once; the figures show
-        the first. With `netem` a FIFO's packets are those of a netem with the link's delay below the shaper; with
-        `ipfw` they are those of a FIFO alone, and all of the delay is behind it (sections 5.2.1, 5.2.2 and 6.2).
-    readings
-        How the flusher decides in the thesis's cells: of `sojourn.papers.flusher.evidence.READINGS`, or `ADAPTIVE`.
-    """
+    """What all runs share."""
 
     parts: tuple[str, ...] = PARTS
     tcp: str = "linux-3.14"
+    #: Whether a flusher can look at some flows only. The daemon sees all that passes its interface, so cells with a
+    #: foreign flow are left out where it cannot.
     selects: bool = True
+    #: How a flusher hands its bursts over: see `sojourn.scenario_keys.Flusher`.
     bursts: str | None = None
+    #: Whether the daemon's gate judges its flushes: see there.
     gate: str | None = None
+    #: Depth of the token buckets at the edges, as a kernel's bed has them; `None` for wires.
     edge_burst: str | None = None
+    #: What emulates the slow link, each of `sojourn.papers.flusher.evidence.EMULATORS` at most once; the figures show
+    #: the first. With `netem` a FIFO's packets are those of a netem with the link's delay below the shaper; with
+    #: `ipfw` they are those of a FIFO alone, and all of the delay is behind it (sections 5.2.1, 5.2.2 and 6.2).
     emulators: tuple[str, ...] = EMULATORS
+    #: How the flusher decides in the thesis's cells: of `sojourn.papers.flusher.evidence.READINGS`, or `ADAPTIVE`.
     readings: tuple[str, ...] = READINGS
 
     def scenario(self, cell: Cell, emulator: str = NETEM) -> Scenario:

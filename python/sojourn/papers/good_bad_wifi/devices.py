@@ -42,40 +42,28 @@ SHALLOW_FRAMES = 32
 
 
 class Pair(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """An access point and a laptop.
+    """An access point and a laptop."""
 
-    Attributes
-    ----------
-    name
-        In the names of cells (`sojourn.papers.good_bad_wifi.section7.in_pair`) and in tables.
-    says
-        How it differs from what is assumed, in words.
-    down, up
-        What access point and laptop send at.
-    error_down, error_up
-        Probability that a frame is lost on the air.
-    fade, fade_gap
-        Mean length of a fade of the link, in which every frame is lost, and mean time between fades; `None`: none.
-    point_frames, laptop_frames
-        That their drivers hold. Source: ath9k, `ATH_MAX_QDEPTH`; iwlwifi.
-    point_aggregate, laptop_aggregate
-        Frames in an aggregate that each sends at most; `None`: the default of the bed, 32.
-    edca
-        How they contend; `None`: as hostapd has it.
-    """
-
+    #: In the names of cells (`sojourn.papers.good_bad_wifi.section7.in_pair`) and in tables.
     name: str
+    #: How it differs from what is assumed, in words.
     says: str
+    #: What access point and laptop send at.
     down: str = "ht mcs 11 20mhz sgi"
     up: str = "ht mcs 5 20mhz sgi"
+    #: Probability that a frame is lost on the air.
     error_down: float = 0.1
     error_up: float = 0.1
+    #: Mean length of a fade of the link, in which every frame is lost, and mean time between fades; `None`: none.
     fade: str | None = None
     fade_gap: str | None = None
+    #: That their drivers hold. Source: ath9k, `ATH_MAX_QDEPTH`; iwlwifi.
     point_frames: int = 123
     laptop_frames: int = 256
+    #: Frames in an aggregate that each sends at most; `None`: the default of the bed, 32.
     point_aggregate: int | None = None
     laptop_aggregate: int | None = None
+    #: How they contend; `None`: as hostapd has it.
     edca: Edca | None = None
 
     def shallow(self) -> Pair:

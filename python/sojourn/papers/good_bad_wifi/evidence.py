@@ -52,37 +52,24 @@ AXES = Axes(
 
 @dataclass(frozen=True, kw_only=True)
 class Collision:
-    """A run in which a probe shares its queue with an upstream data flow, found by trying seeds in order.
+    """A run in which a probe shares its queue with an upstream data flow, found by trying seeds in order."""
 
-    Attributes
-    ----------
-    run
-        The run with the collision.
-    probe, flow
-        Which share a queue.
-    tried
-        How many seeds were tried before it was found, the repeats of the experiment included.
-    """
-
+    #: The run with the collision.
     run: Observation
+    #: Which share a queue.
     probe: str
     flow: str
+    #: How many seeds were tried before it was found, the repeats of the experiment included.
     tried: int
 
 
 @dataclass(frozen=True, kw_only=True)
 class Evidence(kit.Evidence):
-    """What was run.
+    """What was run."""
 
-    Attributes
-    ----------
-    collisions
-        By (experiment, discipline) a run at 10/1 with a hash collision, where one was found.
-    comparison
-        The RRUL runs with CUBIC; without cells if there are none.
-    """
-
+    #: By (experiment, discipline) a run at 10/1 with a hash collision, where one was found.
     collisions: Mapping[tuple[str, str], Collision] = field(default_factory=dict)
+    #: The RRUL runs with CUBIC; without cells if there are none.
     comparison: Comparison = field(default_factory=lambda: Comparison(experiment=RRUL, cells=()))
 
     def numbers(

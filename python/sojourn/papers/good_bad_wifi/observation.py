@@ -41,111 +41,76 @@ EARLY_S = 30.0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FlowObservation:
-    """A TCP flow.
+    """A TCP flow."""
 
-    Attributes
-    ----------
-    name, direction
-        As in the scenario.
-    rtt_ms
-        Base round-trip time.
-    goodput
-        Mbit/s.
-    window, early_window, late_window
-        Mean congestion window (segments): of the whole run, of the first `EARLY_S`, and of the rest; the latter two
-        are `None` if the run is not longer.
-    wait_ms
-        Mean sojourn time of the flow's data packets in the bottleneck.
-    timeouts
-        Retransmission timeouts; `None` if the record does not tell.
-    gaps, gaps_cv
-        Number of times between successive drops of the flow's data at the bottleneck, and their coefficient of
-        variation; `None` if the record does not tell, or there are too few.
-    payload_remainder
-        What is left of the delivered bytes when they are divided by the segment size: 0 if they are payload alone.
-    """
-
+    #: As in the scenario.
     name: str
     direction: str
+    #: Base round-trip time.
     rtt_ms: float
+    #: Mbit/s.
     goodput: float
+    #: Mean congestion window (segments): of the whole run, of the first `EARLY_S`, and of the rest; the latter two
+    #: are `None` if the run is not longer.
     window: float | None
     early_window: float | None
     late_window: float | None
+    #: Mean sojourn time of the flow's data packets in the bottleneck.
     wait_ms: float | None
+    #: Retransmission timeouts; `None` if the record does not tell.
     timeouts: int | None
+    #: Number of times between successive drops of the flow's data at the bottleneck, and their coefficient of
+    #: variation; `None` if the record does not tell, or there are too few.
     gaps: int | None
     gaps_cv: float | None
+    #: What is left of the delivered bytes when they are divided by the segment size: 0 if they are payload alone.
     payload_remainder: float | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DirectionObservation:
-    """One direction of the bottleneck.
+    """One direction of the bottleneck."""
 
-    Attributes
-    ----------
-    rate_mbit
-        Of the link; `None` if the record does not tell.
-    ack_drops
-        Pure acknowledgements dropped.
-    wait_ms
-        Mean sojourn time of all packets.
-    entries
-        How often CoDel entered its dropping state; `None` under other disciplines.
-    queue_std
-        Standard deviation of the queue (packets) in the steady state, sampled once a bin.
-    burstiness
-        Variance over mean of the drops in a bin in the steady state: 1 for independent drops, more for bursts.
-    drops, packets
-        Dropped and offered packets of the steady state.
-    first_drop_s
-        When the first packet was dropped for congestion, from the window's beginning; `None` if the record does not
-        tell, infinite if none was.
-    syn_offered, syn_dropped
-        SYN and SYN-ACK packets; `None` if the record does not tell.
-    """
-
+    #: Of the link; `None` if the record does not tell.
     rate_mbit: float | None
+    #: Pure acknowledgements dropped.
     ack_drops: float
+    #: Mean sojourn time of all packets.
     wait_ms: float | None
+    #: How often CoDel entered its dropping state; `None` under other disciplines.
     entries: float | None
+    #: Standard deviation of the queue (packets) in the steady state, sampled once a bin.
     queue_std: float | None
+    #: Variance over mean of the drops in a bin in the steady state: 1 for independent drops, more for bursts.
     burstiness: float | None
+    #: Dropped and offered packets of the steady state.
     drops: float | None
     packets: float | None
+    #: When the first packet was dropped for congestion, from the window's beginning; `None` if the record does not
+    #: tell, infinite if none was.
     first_drop_s: float | None
+    #: SYN and SYN-ACK packets; `None` if the record does not tell.
     syn_offered: int | None
     syn_dropped: int | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class VoiceObservation:
-    """A voice flow.
+    """A voice flow."""
 
-    Attributes
-    ----------
-    name
-        As in the scenario.
-    frame_ms
-        Time between two packets.
-    sent, lost
-        Packets sent in the measured window, and those of them that were lost.
-    mos
-        Its mean opinion score, if it has one.
-    t_s
-        End of each bin in which packets arrived.
-    delay_ms, most_ms
-        Induced one-way delay of the packets sent in that bin, mean and largest: the delay less that of the empty path,
-        as induced latency is the round-trip time less that of the empty path (seed 000 section 5.1).
-    """
-
+    #: As in the scenario.
     name: str
+    #: Time between two packets.
     frame_ms: float
+    #: Packets sent in the measured window, and those of them that were lost.
     sent: int
     lost: int
+    #: Its mean opinion score, if it has one.
     mos: float | None
+    #: End of each bin in which packets arrived.
     t_s: Array
+    #: Induced one-way delay of the packets sent in that bin, mean and largest: the delay less that of the empty path,
+    #: as induced latency is the round-trip time less that of the empty path (seed 000 section 5.1).
     delay_ms: Array
     most_ms: Array
 
@@ -157,23 +122,15 @@ class VoiceObservation:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class PageObservation:
-    """The fetches of one page.
+    """The fetches of one page."""
 
-    Attributes
-    ----------
-    page
-        Its label.
-    time_s
-        Of each completed fetch.
-    unfinished_s
-        How long the fetch that was under way at the end had taken (`sojourn.stats.fetches`).
-    syns, look_ups
-        How many SYN packets each fetch had to send again, and how many questions to the resolver.
-    """
-
+    #: Its label.
     page: str
+    #: Of each completed fetch.
     time_s: NDArray[np.float64]
+    #: How long the fetch that was under way at the end had taken (`sojourn.stats.fetches`).
     unfinished_s: float
+    #: How many SYN packets each fetch had to send again, and how many questions to the resolver.
     syns: Array
     look_ups: Array
 

@@ -61,28 +61,19 @@ _UNITS = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LossCell:
-    """One cell of Table 2, per cent.
+    """One cell of Table 2, per cent."""
 
-    Attributes
-    ----------
-    load, qdisc, link
-        Cross traffic, discipline, and down/up rates.
-    paper
-        The paper's value; 0 is its dash.
-    ours
-        Mean over the runs and 95 % interval; `None` if nothing was measured.
-    ratio
-        Ours by the paper's; `None` if one of them is 0 or not there.
-    agreement
-        `"agrees"`: within a factor of 2 (of 10 below 0.05 %), or no loss in either.
-    """
-
+    #: Cross traffic, discipline, and down/up rates.
     load: str
     qdisc: str
     link: str
+    #: The paper's value; 0 is its dash.
     paper: float
+    #: Mean over the runs and 95 % interval; `None` if nothing was measured.
     ours: Interval | None
+    #: Ours by the paper's; `None` if one of them is 0 or not there.
     ratio: float | None
+    #: `"agrees"`: within a factor of 2 (of 10 below 0.05 %), or no loss in either.
     agreement: Agreement
 
 

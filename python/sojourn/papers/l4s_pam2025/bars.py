@@ -22,18 +22,12 @@ WORST = 20
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Compared:
-    """A cell as the bed measured it, and as it was run here.
+    """A cell as the bed measured it, and as it was run here."""
 
-    Attributes
-    ----------
-    cell
-        Which.
-    there, here
-        Share of the L4S side (per cent), and round-trip times of the L4S and the classic side (ms); a time that was not
-        measured is `None`.
-    """
-
+    #: Which.
     cell: Cell
+    #: Share of the L4S side (per cent), and round-trip times of the L4S and the classic side (ms); a time that was not
+    #: measured is `None`.
     there: tuple[float, float | None, float | None]
     here: tuple[float, float | None, float | None]
 

@@ -142,14 +142,9 @@ def observe(run: Run, base_rtt_ms: float) -> Observation:
 
 @dataclass(frozen=True, kw_only=True)
 class Evidence(kit.Evidence):
-    """What was run: for each cell the repeats in the order of their seeds.
+    """What was run: for each cell the repeats in the order of their seeds."""
 
-    Attributes
-    ----------
-    satellite
-        What the path of `SATELLITE` is like.
-    """
-
+    #: What the path of `SATELLITE` is like.
     satellite: Satellite = field(default_factory=Satellite)
 
     def services(self) -> list[Cell]:

@@ -17,24 +17,16 @@ _FIELDS = {"rtt": "rtt", "return": "down", "loss": "loss_up", "jitter": "jitter_
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Satellite:
-    """A model of a geostationary link (seed 001 section V-B).
+    """A model of a geostationary link (seed 001 section V-B)."""
 
-    Attributes
-    ----------
-    rtt_ms
-        Base round-trip time of the path.
-    return_rate
-        Rate text: of the return channel, which has a FIFO of 25 packets.
-    loss
-        Probability that a packet of data is lost over the satellite, behind the bottleneck's queue.
-    jitter
-        Time text: what on-demand allocation adds to the time that a packet takes over the return channel: uniform in
-        0 to this, and no packet overtakes another.
-    """
-
+    #: Base round-trip time of the path.
     rtt_ms: int = 580
+    #: Rate text: of the return channel, which has a FIFO of 25 packets.
     return_rate: str = "256kbit"
+    #: Probability that a packet of data is lost over the satellite, behind the bottleneck's queue.
     loss: float = 0.0
+    #: Time text: what on-demand allocation adds to the time that a packet takes over the return channel: uniform in
+    #: 0 to this, and no packet overtakes another.
     jitter: str = "0ms"
 
     @staticmethod

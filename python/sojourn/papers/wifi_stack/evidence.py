@@ -51,36 +51,25 @@ AXES = Axes("experiment", "scheme", words=lambda cell: f"{cell.experiment} under
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StationObservation:
-    """A station in a run.
+    """A station in a run."""
 
-    Attributes
-    ----------
-    airtime_share
-        Of the airtime of all stations, both directions.
-    mbit
-        Delivered to it, with headers.
-    aggregates, aggregate_frames, aggregate_bytes
-        Number of aggregates sent to it, and their mean length.
-    transmissions, retries
-        Of frames to it, and those of them that were sent again.
-    queue_ms, hardware_ms
-        Mean time until a packet is built into an aggregate, and from there to delivery; `None` without packets.
-    drops
-        By reason, of packets to it.
-    tids
-        Packets to it by traffic identifier.
-    """
-
+    #: Of the airtime of all stations, both directions.
     airtime_share: float
+    #: Delivered to it, with headers.
     mbit: float
+    #: Number of aggregates sent to it, and their mean length.
     aggregates: int
     aggregate_frames: float
     aggregate_bytes: float
+    #: Of frames to it, and those of them that were sent again.
     transmissions: int
     retries: int
+    #: Mean time until a packet is built into an aggregate, and from there to delivery; `None` without packets.
     queue_ms: float | None
     hardware_ms: float | None
+    #: By reason, of packets to it.
     drops: Mapping[str, int]
+    #: Packets to it by traffic identifier.
     tids: Mapping[int, int]
 
 
@@ -96,14 +85,9 @@ class VoiceObservation:
 
 @dataclass(frozen=True, kw_only=True)
 class Evidence(kit.Evidence):
-    """What was run.
+    """What was run."""
 
-    Attributes
-    ----------
-    cpu_ns
-        By scheme, processor time for each packet of runs of the same traffic, in the order in which they alternated.
-    """
-
+    #: By scheme, processor time for each packet of runs of the same traffic, in the order in which they alternated.
     cpu_ns: Mapping[str, tuple[float, ...]] = field(default_factory=dict)
 
 

@@ -28,91 +28,58 @@ _Script = Annotated[str, Meta(pattern=r"^[a-z0-9_]+\.pkt\Z", extra={"rule": "the
 
 
 class Reading(Struct, frozen=True, kw_only=True):
-    """The number that is read of a play.
+    """The number that is read of a play."""
 
-    Attributes
-    ----------
-    of
-        `dropped` (packets of a part that did not leave), `mean delay` (milliseconds in the queue, of the packets of a
-        part that left) or `counter` (of the discipline, at the end).
-    part
-        Which part of the packets, from 1.
-    counter
-        The name of the counter.
-    """
-
+    #: `dropped` (packets of a part that did not leave), `mean delay` (milliseconds in the queue, of the packets of a
+    #: part that left) or `counter` (of the discipline, at the end).
     of: Literal["dropped", "mean delay", "counter"]
+    #: Which part of the packets, from 1.
     part: Whole = 1
+    #: The name of the counter.
     counter: Name = ""
 
 
 class Part(Struct, frozen=True, kw_only=True):
-    """Packets that are offered.
+    """Packets that are offered."""
 
-    Attributes
-    ----------
-    at_ms
-        When the first of them are.
-    packets
-        How many, of 1514 bytes each.
-    every_ms, burst
-        So many of them are offered at one instant, and the next so much later.
-    """
-
+    #: When the first of them are.
     at_ms: Number
+    #: How many, of 1514 bytes each.
     packets: Whole
+    #: So many of them are offered at one instant, and the next so much later.
     every_ms: Number = 0.0
     burst: Whole = 1
 
 
 class Play(Struct, frozen=True, kw_only=True):
-    """A discipline, and what is offered to it.
+    """A discipline, and what is offered to it."""
 
-    Attributes
-    ----------
-    label
-        What is special about it.
-    qdisc
-        The discipline, as `tc` spells it.
-    shaped
-        The rate of the `tbf` above it; empty for none.
-    parts
-        The packets.
-    end_ms
-        When the counters are read.
-    old_flags
-        Whether RED's flags travel as `tc` sent them before iproute2 5.7.
-    reading
-        What is read of it.
-    what
-        What the reading is called here, if not as in the case.
-    """
-
+    #: What is special about it.
     label: Text
+    #: The discipline, as `tc` spells it.
     qdisc: Text
+    #: The packets.
     parts: Annotated[tuple[Part, ...], Meta(min_length=1)]
+    #: When the counters are read.
     end_ms: Number
+    #: What is read of it.
     reading: Reading
+    #: The rate of the `tbf` above it; empty for none.
     shaped: _Rate = ""
+    #: Whether RED's flags travel as `tc` sent them before iproute2 5.7.
     old_flags: bool = False
+    #: What the reading is called here, if not as in the case.
     what: Text = ""
 
 
 class Simulated(Struct, frozen=True, kw_only=True):
-    """What the simulator has of a bug.
+    """What the simulator has of a bug."""
 
-    Attributes
-    ----------
-    label
-        Which of the simulator's behaviours it is.
-    verdict
-        Whether the bug is there.
-    qdisc
-        The discipline in the simulator; empty for that of the case.
-    """
-
+    #: Which of the simulator's behaviours it is.
     label: Text
+    #: Whether the bug is there.
     verdict: Literal["present", "absent", "cannot tell"]
+    #: The discipline in the simulator; empty for that of the case.
     qdisc: Text = ""
 
 

@@ -25,26 +25,17 @@ _START_S, _PLAY_S, _PACKET_S = 60.0, 10.0, 0.01
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Found:
-    """What was found of a bug, in a kernel or in the simulator.
+    """What was found of a bug, in a kernel or in the simulator."""
 
-    Attributes
-    ----------
-    where
-        The kernel, or which of the simulator's behaviours it is.
-    verdict
-        `present`, `absent` or `cannot tell`.
-    reading
-        What was read, in words.
-    value
-        The reading as a number; `None` where it is none.
-    also
-        The readings of the other plays: what each is, and its reading in words.
-    """
-
+    #: The kernel, or which of the simulator's behaviours it is.
     where: str
+    #: `present`, `absent` or `cannot tell`.
     verdict: str
+    #: What was read, in words.
     reading: str
+    #: The reading as a number; `None` where it is none.
     value: float | None = None
+    #: The readings of the other plays: what each is, and its reading in words.
     also: tuple[tuple[str, str], ...] = ()
 
     def as_json(self) -> dict[str, Any]:

@@ -17,18 +17,12 @@ _MS = 1e6
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Done:
-    """What became of the packets of a play.
+    """What became of the packets of a play."""
 
-    Attributes
-    ----------
-    offered_ns, left_ns
-        When each packet was offered and when it left, by its number; one that was dropped did not leave.
-    counters
-        The discipline's, at the end.
-    """
-
+    #: When each packet was offered and when it left, by its number; one that was dropped did not leave.
     offered_ns: Mapping[int, int]
     left_ns: Mapping[int, int]
+    #: The discipline's, at the end.
     counters: Mapping[str, float]
 
 

@@ -20,17 +20,11 @@ _START_S, _SEQUENCE_S, _PACKET_S = 60.0, 1.0, 0.01
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Result:
-    """The comparison of a discipline.
+    """The comparison of a discipline."""
 
-    Attributes
-    ----------
-    text
-        The discipline, as it was asked for.
-    verdicts
-        Of its sequences, in order.
-    """
-
+    #: The discipline, as it was asked for.
     text: str
+    #: Of its sequences, in order.
     verdicts: tuple[Replayed, ...]
 
     @property

@@ -41,36 +41,24 @@ _CODE_POINTS = (0, 0, 8, 10, 14, 16, 18, 22, 24, 26, 32, 34, 38, 40, 46, 48, 56)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Packet:
-    """A packet of a sequence.
+    """A packet of a sequence."""
 
-    Attributes
-    ----------
-    id
-        Its number, counting from 0: that of `sojourn.Qdisc`.
-    size
-        Bytes of its frame.
-    flow
-        Its flow.
-    hash
-        The flow's hash, for the simulator.
-    ecn
-        Its code point of ECN, as `sojourn.Qdisc` names it.
-    dscp
-        Its code point.
-    source, destination
-        Its hosts.
-    segment
-        What it carries, if that is TCP; otherwise it is a datagram.
-    """
-
+    #: Its number, counting from 0: that of `sojourn.Qdisc`.
     id: int
+    #: Bytes of its frame.
     size: int
+    #: Its flow.
     flow: int
+    #: The flow's hash, for the simulator.
     hash: int
+    #: Its code point of ECN, as `sojourn.Qdisc` names it.
     ecn: str
+    #: Its code point.
     dscp: int
+    #: Its hosts.
     source: int
     destination: int
+    #: What it carries, if that is TCP; otherwise it is a datagram.
     segment: Segment | None = None
 
     @property
@@ -83,27 +71,18 @@ class Packet:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sequence:
-    """A discipline and the packets that it is offered.
+    """A discipline and the packets that it is offered."""
 
-    Attributes
-    ----------
-    text
-        The discipline, canonical.
-    kind
-        Its kind.
-    shaped_bps, burst_bytes
-        The shaper above it; `None` for none.
-    offers
-        Times, in nanoseconds from the beginning, and the packets of each.
-    end_ns
-        When both sides hold no packet any more.
-    """
-
+    #: The discipline, canonical.
     text: str
+    #: Its kind.
     kind: str
+    #: The shaper above it; `None` for none.
     shaped_bps: int | None
     burst_bytes: int | None
+    #: Times, in nanoseconds from the beginning, and the packets of each.
     offers: tuple[tuple[int, tuple[Packet, ...]], ...]
+    #: When both sides hold no packet any more.
     end_ns: int
 
     def model(self, seed: int = 1) -> _native.Qdisc:

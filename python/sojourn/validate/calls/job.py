@@ -39,20 +39,13 @@ _PRIORITIES = (0, 2, 6, 4)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Seen:
-    """What the agent saw of a sequence.
+    """What the agent saw of a sequence."""
 
-    Attributes
-    ----------
-    offered_ns
-        When the packets of each instant were offered, on the guest's clock.
-    left
-        What left: when, the number of the packet, and its type of service then.
-    counters
-        The discipline's counters at the end, those of its kind alone among them.
-    """
-
+    #: When the packets of each instant were offered, on the guest's clock.
     offered_ns: tuple[int, ...]
+    #: What left: when, the number of the packet, and its type of service then.
     left: tuple[tuple[int, int, int], ...]
+    #: The discipline's counters at the end, those of its kind alone among them.
     counters: dict[str, float]
 
 

@@ -29,44 +29,30 @@ _FILTER = re.compile(r" ack-filter(-aggressive)?\b")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Kind:
-    """What a sequence must know of a kind.
+    """What a sequence must know of a kind."""
 
-    Attributes
-    ----------
-    texts
-        The disciplines that are compared decision by decision; each gets its share of the sequences.
-    shares
-        Those that draw random numbers (`is_random`): what becomes of packets is compared on average.
-    queues
-        The word that says how many queues there are, where a packet's priority names one: so both sides agree on the
-        queue of each flow without a hash.
-    hosts
-        Whether it tells hosts apart.
-    dscp
-        Whether it reads the code point.
-    variant
-        The simulator's variant that counts as the kernel does to the last nanosecond, where the default does not.
-    counted
-        The kernel's counter of flows, where flows that share a queue by their hashes can only be seen by it.
-    seeds
-        How many seeds of the simulator are tried. More than one is for a kind whose kernel draws a random number now
-        and then that seldom matters: a sequence agrees if it does with one of them.
-    lead_ns
-        How long a sequence waits from the setup of the discipline. PIE's timer of `tupdate` first goes off half a
-        second after the setup (Linux `pie_init`), and there is no probability before.
-    since
-        The first version of Linux that has it; empty for one that every kernel here has.
-    """
-
+    #: The disciplines that are compared decision by decision; each gets its share of the sequences.
     texts: tuple[str, ...]
+    #: Those that draw random numbers (`is_random`): what becomes of packets is compared on average.
     shares: tuple[str, ...] = ()
+    #: The word that says how many queues there are, where a packet's priority names one: so both sides agree on the
+    #: queue of each flow without a hash.
     queues: str | None = None
+    #: Whether it tells hosts apart.
     hosts: bool = False
+    #: Whether it reads the code point.
     dscp: bool = False
+    #: The simulator's variant that counts as the kernel does to the last nanosecond, where the default does not.
     variant: str | None = None
+    #: The kernel's counter of flows, where flows that share a queue by their hashes can only be seen by it.
     counted: str | None = None
+    #: How many seeds of the simulator are tried. More than one is for a kind whose kernel draws a random number now
+    #: and then that seldom matters: a sequence agrees if it does with one of them.
     seeds: int = 1
+    #: How long a sequence waits from the setup of the discipline. PIE's timer of `tupdate` first goes off half a
+    #: second after the setup (Linux `pie_init`), and there is no probability before.
     lead_ns: int = 0
+    #: The first version of Linux that has it; empty for one that every kernel here has.
     since: tuple[int, ...] = ()
 
 

@@ -32,26 +32,18 @@ _NOT_COMPARED = re.compile(
 
 @dataclass(slots=True, kw_only=True)
 class Replayed:
-    """How the two sides compare on a sequence.
+    """How the two sides compare on a sequence."""
 
-    Attributes
-    ----------
-    difference
-        The first difference, with what was before it; `None` if there is none.
-    packets, left, dropped, marked
-        How many were offered, left the kernel, were dropped by it, and were marked by it.
-    apart_ns
-        How far the times of a departure were apart at most.
-    counters
-        The counters that were compared.
-    """
-
+    #: The first difference, with what was before it; `None` if there is none.
     difference: str | None = None
+    #: How many were offered, left the kernel, were dropped by it, and were marked by it.
     packets: int = 0
     left: int = 0
     dropped: int = 0
     marked: int = 0
+    #: How far the times of a departure were apart at most.
     apart_ns: int = 0
+    #: The counters that were compared.
     counters: tuple[str, ...] = ()
 
 

@@ -26,17 +26,11 @@ _SHARE_PAYLOAD, _SHARE_FLAG, _SHARE_ODD, _SHARE_OTHER = 0.12, 0.08, 0.08, 0.05
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Segment:
-    """A segment.
+    """A segment."""
 
-    Attributes
-    ----------
-    header
-        Its TCP header with options, from the sequence number on: ports are of the conversation.
-    payload
-        Bytes behind the header.
-    """
-
+    #: Its TCP header with options, from the sequence number on: ports are of the conversation.
     header: bytes
+    #: Bytes behind the header.
     payload: int
 
     @property

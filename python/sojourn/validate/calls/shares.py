@@ -25,21 +25,14 @@ _SECOND = 0.5
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Share:
-    """A quantity on both sides.
+    """A quantity on both sides."""
 
-    Attributes
-    ----------
-    name
-        What it is.
-    kernel, simulator
-        Its mean over the sequences.
-    difference
-        The mean of the kernel's less the simulator's, with its interval.
-    """
-
+    #: What it is.
     name: str
+    #: Its mean over the sequences.
     kernel: float
     simulator: float
+    #: The mean of the kernel's less the simulator's, with its interval.
     difference: Interval
 
     @property
@@ -54,21 +47,14 @@ class Share:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Result:
-    """The comparison of a discipline that draws random numbers.
+    """The comparison of a discipline that draws random numbers."""
 
-    Attributes
-    ----------
-    text
-        The discipline, as it was asked for.
-    sequences, packets
-        How many were played.
-    shares
-        What was compared.
-    """
-
+    #: The discipline, as it was asked for.
     text: str
+    #: How many were played.
     sequences: int
     packets: int
+    #: What was compared.
     shares: tuple[Share, ...]
 
     @property
