@@ -50,10 +50,7 @@ Refuse = Callable[[str], Never]
 def read_bytes(path: str | Path, most: int = MOST_TEXT) -> bytes:
     """Return what a file holds.
 
-    Raises
-    ------
-    SojournError
-        If it cannot be read, is no regular file, or is larger than `most` bytes.
+    Raises `SojournError` if it cannot be read, is no regular file, or is larger than `most` bytes.
     """
     refuse = cannot(path)
     try:
@@ -111,13 +108,7 @@ def check_inside(path: Path, folder: Path) -> None:
 
 
 def read_text(path: Path, most: int = MOST_TEXT) -> str:
-    """Return the text of a file.
-
-    Raises
-    ------
-    SojournError
-        As `read_bytes`, and if it is not UTF-8.
-    """
+    """Return the text of a file; raises `SojournError` as `read_bytes`, and if it is not UTF-8."""
     try:
         return read_bytes(path, most).decode()
     except UnicodeDecodeError:
@@ -127,6 +118,8 @@ def read_text(path: Path, most: int = MOST_TEXT) -> str:
 def read_json(path: Path, most: int = MOST_TEXT, *, missing: bool = False) -> Any:
     """Return what a JSON file holds.
 
+    Raises `SojournError` as `read_text`, and if it is not JSON, or holds more, deeper or larger values than are taken.
+
     Parameters
     ----------
     path
@@ -135,11 +128,6 @@ def read_json(path: Path, most: int = MOST_TEXT, *, missing: bool = False) -> An
         Its most bytes.
     missing
         Whether `NaN` and `Infinity`, which JSON has not, stand for a value that is not there.
-
-    Raises
-    ------
-    SojournError
-        As `read_text`, and if it is not JSON, or holds more, deeper or larger values than are taken.
     """
     return parse_json(read_text(path, most), cannot(path), missing=missing)
 
@@ -254,14 +242,8 @@ def _check_texts(texts: list[str], refuse: Refuse, longest: int) -> None:
 def read_toml(path: Path, what: str) -> dict[str, Plain]:
     """Return what a TOML file holds; `what` it is goes into the message if it is none.
 
-    Numbers may be without end: the validator names their field.
-
-    Raises
-    ------
-    SojournError
-        If the file cannot be read.
-    ParamError
-        If it is not TOML, or is nested too deeply.
+    Numbers may be without end: the validator names their field. Raises `SojournError` if the file cannot be read, and
+    `ParamError` if it is not TOML, or is nested too deeply.
     """
 
     def refuse(why: str) -> NoReturn:

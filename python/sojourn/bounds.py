@@ -82,10 +82,7 @@ def check_plan(runs: int, *, stored: bool = True) -> None:
 def whole(text: str) -> int:
     """Read a whole number of any length; one of thousands of digits as another with as many.
 
-    Raises
-    ------
-    ValueError
-        If it is none.
+    Raises `ValueError` if it is none.
     """
     digits = text.strip().lstrip("+-").replace("_", "")
     if len(digits) <= DIGITS_SHOWN or not digits.isdecimal():
@@ -97,10 +94,7 @@ def whole(text: str) -> int:
 def loads_toml(text: str) -> dict[str, Plain]:
     """Read TOML; a whole number with more digits than Python reads becomes another with as many.
 
-    Raises
-    ------
-    tomllib.TOMLDecodeError
-        If it is no TOML.
+    Raises `tomllib.TOMLDecodeError` if it is no TOML.
     """
     try:
         return tomllib.loads(text)

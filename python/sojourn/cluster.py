@@ -58,10 +58,7 @@ def run_task(
 ) -> tuple[float, list[Answer]]:
     """Run the (id, scenario) pairs of a task on a worker; answer how long that took, and each run.
 
-    Raises
-    ------
-    SojournError
-        If the worker has another build of Sojourn than the client, or another kernel, or a run fails.
+    Raises `SojournError` if the worker has another build of Sojourn than the client, or another kernel, or a run fails.
     """
     if build != _native.__build__:
         message = f"a Dask worker has another version of Sojourn (build {_native.__build__}; this is {build})"
@@ -87,10 +84,7 @@ def run_task(
 def cluster(address: str) -> Iterator[Any]:
     """Connect to the scheduler at `address`, wait for a worker, and yield the client.
 
-    Raises
-    ------
-    SojournError
-        If Dask is not installed, or the scheduler or its workers are not there.
+    Raises `SojournError` if Dask is not installed, or the scheduler or its workers are not there.
     """
     with _quiet(), _connected(address) as client:
         yield client
@@ -101,14 +95,8 @@ def on_cluster(
 ) -> Iterator[Done]:
     """Run the jobs on a cluster; yield as `sojourn.pool.in_process` does.
 
-    What was measured before is with the client, which makes records of it itself.
-
-    Raises
-    ------
-    ParamError
-        If a scenario is refused.
-    SojournError
-        If the cluster is lost, or a run cannot be written.
+    What was measured before is with the client, which makes records of it itself. Raises `ParamError` if a scenario is
+    refused, and `SojournError` if the cluster is lost, or a run cannot be written.
     """
     yield from _Tasks(client, address, store, backend).finished(iter(jobs))
 

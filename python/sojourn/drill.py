@@ -89,12 +89,8 @@ def read(script: Path) -> str:
 
     That file is of the suite, beside the scripts: it sets what they have in common. Like all commands of scripts, those
     in it are known one by one, and no shell sees them. A setting that a kernel does not have is left out, as by a shell
-    that goes on after an error; not so a value that a shell would have to find out.
-
-    Raises
-    ------
-    SojournError
-        If a file cannot be read.
+    that goes on after an error; not so a value that a shell would have to find out. Raises `SojournError` if a file
+    cannot be read.
     """
 
     def settings(call: re.Match[str]) -> str:
@@ -117,25 +113,15 @@ def read(script: Path) -> str:
 
 
 def program() -> Path:
-    """Return the program that runs scripts.
-
-    Raises
-    ------
-    SojournError
-        If it is not there.
-    """
+    """Return the program that runs scripts; raises `SojournError` if it is not there."""
     return guest.built("sojourn-drill", "the program that runs scripts", "SOJOURN_DRILL", "sojourn-drill-kernel")
 
 
 def scripts(paths: Iterable[Path]) -> list[Path]:
     """Return the scripts that paths name: files, and the files ending in `.pkt` in and below folders, by name.
 
-    Neither hidden folders nor symbolic links to folders are searched.
-
-    Raises
-    ------
-    ParamError
-        If a path is not there, or a folder has no script.
+    Neither hidden folders nor symbolic links to folders are searched. Raises `ParamError` if a path is not there, or a
+    folder has no script.
     """
     found: list[Path] = []
     for path in paths:
@@ -173,13 +159,7 @@ def _below(folder: Path) -> Iterator[Path]:
 
 
 def on_kernel(script: Path, kernel: Kernel, *, bound_s: float = BOUND_S) -> ScriptOutcome:
-    """Run a script in a guest.
-
-    Raises
-    ------
-    SojournError
-        If the script cannot be read, or the guest fails.
-    """
+    """Run a script in a guest; raises `SojournError` if the script cannot be read, or the guest fails."""
     text = read(script)
     try:
         answer = guest.run_program(program(), kernel, {"script.pkt": text}, "outcome.json", seed=_SEED, bound_s=bound_s)
@@ -193,10 +173,7 @@ def on_kernel(script: Path, kernel: Kernel, *, bound_s: float = BOUND_S) -> Scri
 def on_ours(script: Path, *, bound_s: float = BOUND_S) -> ScriptOutcome:
     """Run a script against Sojourn's own TCP.
 
-    Raises
-    ------
-    SojournError
-        If the script cannot be read, or the program fails.
+    Raises `SojournError` if the script cannot be read, or the program fails.
     """
     text = read(script)
     command = [str(program()), "ours"]

@@ -26,13 +26,7 @@ def syncs() -> bool:
 
 
 def sync(path: str | os.PathLike[str]) -> None:
-    """Force a file's bytes, or the names in a folder, to the disk.
-
-    Raises
-    ------
-    OSError
-        If that cannot be done.
-    """
+    """Force a file's bytes, or the names in a folder, to the disk; raises `OSError` if that cannot be done."""
     if not syncs():
         return
     opened = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
@@ -45,10 +39,7 @@ def sync(path: str | os.PathLike[str]) -> None:
 def make_folder(path: str | os.PathLike[str]) -> None:
     """Make a folder, and those on the way to it, and force their names to the disk; one that is there is left alone.
 
-    Raises
-    ------
-    OSError
-        If it cannot be made, or something else than a folder is there.
+    Raises `OSError` if it cannot be made, or something else than a folder is there.
     """
     path = os.path.normpath(path)
     if os.path.isdir(path):  # noqa: PTH112
@@ -67,10 +58,7 @@ def make_folder(path: str | os.PathLike[str]) -> None:
 def write_new(path: str | os.PathLike[str], data: bytes) -> None:
     """Write a file that is not there yet, and force its bytes to the disk; three system calls beside that.
 
-    Raises
-    ------
-    OSError
-        If it cannot be written, or is there.
+    Raises `OSError` if it cannot be written, or is there.
     """
     file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC | os.O_NOFOLLOW, 0o666)
     try:
@@ -103,6 +91,8 @@ def kind_of(path: str | os.PathLike[str]) -> str | None:
 def check_target(path: Path, option: str, *, force: bool) -> None:
     """Check that a file may be written where an option says.
 
+    Raises `ParamError` if something else than a regular file is there, or a regular file without `force`.
+
     Parameters
     ----------
     path
@@ -111,11 +101,6 @@ def check_target(path: Path, option: str, *, force: bool) -> None:
         What the sentence begins with, such as `pcap`.
     force
         Whether a regular file that is there may be replaced.
-
-    Raises
-    ------
-    ParamError
-        If something else than a regular file is there, or a regular file without `force`.
     """
     kind = kind_of(path)
     if kind is not None:
@@ -129,10 +114,7 @@ def check_target(path: Path, option: str, *, force: bool) -> None:
 def write_file(target: Path, data: str | bytes) -> None:
     """Write one file, whole, over a regular file that may be there; folders on the way are made.
 
-    Raises
-    ------
-    SojournError
-        If it cannot be written, or something else than a regular file is there.
+    Raises `SojournError` if it cannot be written, or something else than a regular file is there.
     """
     kind = kind_of(target)
     if kind is not None:

@@ -58,12 +58,8 @@ class Done(NamedTuple):
 def jobs(scenarios: Sequence[Scenario], *, backend: Backend = SIMULATOR) -> Lazy[Job]:
     """Return the job of each scenario, in the same order; all are checked, and each job is made when it is needed.
 
-    Repeats differ in their seed only, so each kind of scenario is normalized once.
-
-    Raises
-    ------
-    ParamError
-        If a scenario is refused.
+    Repeats differ in their seed only, so each kind of scenario is normalized once. Raises `ParamError` if a scenario is
+    refused.
     """
     frames: dict[Scenario, tuple[str, str] | None] = {}
     for place in kinds_of(scenarios):

@@ -37,12 +37,7 @@ MOST_BYTES_AHEAD = 32_000
 def in_process(jobs: Iterable[Job], store: RunStore | None, backend: Backend) -> Iterator[Done]:
     """Run each job here; yield it as it is done.
 
-    Raises
-    ------
-    ParamError
-        If a scenario is refused.
-    SojournError
-        If a run cannot be written.
+    Raises `ParamError` if a scenario is refused, and `SojournError` if a run cannot be written.
     """
     for job in jobs:
         if store is None:
@@ -56,14 +51,8 @@ def in_process(jobs: Iterable[Job], store: RunStore | None, backend: Backend) ->
 def in_pool(jobs: Iterable[Job], number: int, store: RunStore | None, backend: Backend) -> Iterator[Done]:
     """Run the jobs in so many processes; yield as `in_process` does, as each is done.
 
-    Jobs are taken in the calling thread, and only so far ahead that no worker waits for them.
-
-    Raises
-    ------
-    ParamError
-        If a scenario is refused.
-    SojournError
-        If a worker cannot be started or dies, or a run cannot be written.
+    Jobs are taken in the calling thread, and only so far ahead that no worker waits for them. Raises `ParamError` if a
+    scenario is refused, and `SojournError` if a worker cannot be started or dies, or a run cannot be written.
     """
     coming = _Ahead(jobs, 2 * number * MOST_AHEAD)
     answers: queue.SimpleQueue[Done | BaseException] = queue.SimpleQueue()

@@ -69,6 +69,8 @@ def measure(
 ) -> RoundTrips:
     """Measure the round-trip times from the point of one capture to that of another and back.
 
+    Raises `ParamError` if a value is refused, or a file is no capture, and `SojournError` if one is a pipe with a name.
+
     Parameters
     ----------
     a, b
@@ -79,13 +81,6 @@ def measure(
         How long a packet is looked for in the other capture.
     gap_ns
         How far apart the packets of a pair may be at the second point.
-
-    Raises
-    ------
-    ParamError
-        If a value is refused, or a file is no capture.
-    SojournError
-        If one is a pipe with a name.
     """
     for path in (a, b):
         bounded.check_stream(path)

@@ -52,6 +52,8 @@ class Grown:
 def repeats(scenario: Scenario, repeat: int, *, begin: int = 0) -> Sequence[Scenario]:
     """Return the scenario with its seed, the next one, and so on; each is made when it is needed.
 
+    Raises `ParamError` if `repeat` is less than 1, or more than a plan may have.
+
     Parameters
     ----------
     scenario
@@ -60,11 +62,6 @@ def repeats(scenario: Scenario, repeat: int, *, begin: int = 0) -> Sequence[Scen
         How many there are.
     begin
         How many of them to leave out at the beginning.
-
-    Raises
-    ------
-    ParamError
-        If `repeat` is less than 1, or more than a plan may have.
     """
     check_repeat(repeat)
     first = 1 if scenario.seed is None else scenario.seed
@@ -80,13 +77,7 @@ def repeats(scenario: Scenario, repeat: int, *, begin: int = 0) -> Sequence[Scen
 
 
 def percent(text: str) -> float:
-    """Read `"2%"` as 0.02.
-
-    Raises
-    ------
-    ParamError
-        If it is not a percentage above 0 and below 100.
-    """
+    """Read `"2%"` as 0.02; raises `ParamError` if it is not a percentage above 0 and below 100."""
     try:
         value = float(text.removesuffix("%")) / 100 if text.endswith("%") else math.nan
     except ValueError:
@@ -97,13 +88,7 @@ def percent(text: str) -> float:
 
 
 def precision(within: str, metrics: Sequence[str] | None, most: int | None, repeat: int) -> Precision:
-    """Return what was asked for in words.
-
-    Raises
-    ------
-    ParamError
-        If a value is refused.
-    """
+    """Return what was asked for in words; raises `ParamError` if a value is refused."""
     from sojourn.store.metrics import metric_names
 
     known = metric_names()

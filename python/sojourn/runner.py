@@ -40,6 +40,10 @@ def run_all(
 ) -> list[Run]:
     """Run every scenario and return the runs in the order of the plan; identical scenarios are run once.
 
+    Raises `ParamError` if a scenario is refused, there are more than may be asked for at once (`sojourn.bounds`),
+    `workers` is out of range, or both `workers` and `dask` are given, and `SojournError` if a worker dies, the
+    scheduler is not there, or the store cannot be used.
+
     Parameters
     ----------
     scenarios
@@ -60,14 +64,6 @@ def run_all(
         Address of a Dask scheduler, whose workers make the runs instead of processes here.
     backend
         What makes the runs.
-
-    Raises
-    ------
-    ParamError
-        If a scenario is refused, there are more than may be asked for at once (`sojourn.bounds`), `workers` is out of
-        range, or both `workers` and `dask` are given.
-    SojournError
-        If a worker dies, the scheduler is not there, or the store cannot be used.
     """
     check_workers(workers)
     if workers is not None and dask is not None:

@@ -84,6 +84,8 @@ class Misfit(ValueError):
 def decode(text: str, kind: type[T], refuse: bounded.Refuse, file_format: str | None = None) -> T:
     """Return what a JSON text holds, as a value of a type.
 
+    Raises `Misfit` if it holds something else.
+
     Parameters
     ----------
     text
@@ -94,11 +96,6 @@ def decode(text: str, kind: type[T], refuse: bounded.Refuse, file_format: str | 
         Raises, with why the text cannot be read.
     file_format
         What its key `format` must be.
-
-    Raises
-    ------
-    Misfit
-        If it holds something else.
     """
     bounded.check_count(text, refuse)
     try:
@@ -140,10 +137,7 @@ def _check_format(value: Any, file_format: str | None) -> None:
 def convert(plain: Any, kind: type[T], where: str = "") -> T:
     """Return a value that was read, as one of a type; `where` it stands begins the clause of an error.
 
-    Raises
-    ------
-    Misfit
-        If it is something else.
+    Raises `Misfit` if it is something else.
     """
     decoder(kind)
     try:
@@ -158,13 +152,7 @@ def or_null(value: T | UnsetType | None) -> T | None:
 
 
 def required(value: T | None, key: str) -> T:
-    """Return what a record may lack where it has it.
-
-    Raises
-    ------
-    SojournError
-        If the record lacks it.
-    """
+    """Return what a record may lack where it has it; raises `SojournError` if the record lacks it."""
     if value is None:
         message = f"the record of a run has no {key}"
         raise SojournError(message)

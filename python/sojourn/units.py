@@ -15,10 +15,7 @@ _QUANTITY = re.compile(r"(\d+(?:\.\d+)?)([a-z]*)")
 def value(text: str, units: dict[str, Decimal], unit: str = "") -> Decimal:
     """Return a quantity exactly, in another of the units; without one, in that without a prefix.
 
-    Raises
-    ------
-    ValueError
-        If it is no number with one of the units.
+    Raises `ValueError` if it is no number with one of the units.
     """
     match = _QUANTITY.fullmatch(text)
     if match is None or match[2] not in units:

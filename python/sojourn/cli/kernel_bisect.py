@@ -164,13 +164,7 @@ def _say(sentence: str) -> None:
 
 
 def _counts(args: argparse.Namespace) -> tuple[int, int]:
-    """Return the number of runs of a commit at first and at most.
-
-    Raises
-    ------
-    ParamError
-        If they do not fit.
-    """
+    """Return the number of runs of a commit at first and at most; raises `ParamError` if they do not fit."""
     repeat = DEFAULT_REPEAT if args.repeat is None else args.repeat
     if repeat < 2:
         raise refused(repeat, "repeat", "must be at least 2: one run says nothing about its spread")
@@ -182,13 +176,7 @@ def _counts(args: argparse.Namespace) -> tuple[int, int]:
 
 
 def _scenario(args: argparse.Namespace) -> Scenario:
-    """Return what is run.
-
-    Raises
-    ------
-    ParamError
-        If it is refused, or needs radios.
-    """
+    """Return what is run; raises `ParamError` if it is refused, or needs radios."""
     from sojourn.backends.linux import has_cell
     from sojourn.regress import quantities
 
@@ -204,13 +192,7 @@ def _scenario(args: argparse.Namespace) -> Scenario:
 
 
 def _worse(args: argparse.Namespace) -> Worse:
-    """Return which way the metric is worse.
-
-    Raises
-    ------
-    ParamError
-        If that is not known, and was not said.
-    """
+    """Return which way the metric is worse; raises `ParamError` if that is not known, and was not said."""
     from sojourn.regress.quantities import worse_way
 
     if args.higher or args.lower:

@@ -121,10 +121,7 @@ def handle(args: argparse.Namespace) -> int:
 def _scenarios(args: argparse.Namespace) -> list[tuple[str, Scenario]]:
     """Return the scenarios with their names: one for each discipline, or the experiment's own.
 
-    Raises
-    ------
-    ParamError
-        If one is refused, or a discipline is named twice.
+    Raises `ParamError` if one is refused, or a discipline is named twice.
     """
     keywords = options.scenario_options(args)
     qdiscs: list[str] = args.qdisc or []

@@ -272,10 +272,7 @@ def explicit(args: argparse.Namespace, names: Iterable[str]) -> Iterator[tuple[s
 def one_kernel(args: argparse.Namespace) -> str | None:
     """Return the only kernel that `add_kernels` was given; `None` if there is none.
 
-    Raises
-    ------
-    ParamError
-        If there are several.
+    Raises `ParamError` if there are several.
     """
     names: list[str] = args.kernel or []
     if len(names) > 1:
@@ -287,10 +284,7 @@ def one_kernel(args: argparse.Namespace) -> str | None:
 def backend_of(args: argparse.Namespace) -> str:
     """Return the back end that was asked for, with its kernel, as `sojourn.backends.named` takes it.
 
-    Raises
-    ------
-    ParamError
-        If a kernel is named for a back end that has none.
+    Raises `ParamError` if a kernel is named for a back end that has none.
     """
     backend: str = args.backend
     if args.kernel is None:
@@ -339,10 +333,7 @@ def add_precision(group: argparse.ArgumentParser) -> None:
 def precision(args: argparse.Namespace, repeat: int) -> Precision | None:
     """Return when to stop repeating.
 
-    Raises
-    ------
-    ParamError
-        If a value is refused, or one is given without `--until-ci`.
+    Raises `ParamError` if a value is refused, or one is given without `--until-ci`.
     """
     if args.until_ci is not None:
         return rounds.precision(args.until_ci, args.until_metric, args.max_repeat, repeat)

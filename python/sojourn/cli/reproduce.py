@@ -122,10 +122,7 @@ def check(paper: Paper, args: argparse.Namespace) -> None:
 def parts_of(paper: Paper, args: argparse.Namespace) -> tuple[str, ...] | None:
     """Return the parts that were asked for, in the order of the paper, or `None` for all there is.
 
-    Raises
-    ------
-    ParamError
-        If there is no such part, or one is named twice.
+    Raises `ParamError` if there is no such part, or one is named twice.
     """
     if args.only is None:
         return None

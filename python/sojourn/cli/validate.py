@@ -196,10 +196,7 @@ def handle(args: argparse.Namespace) -> int:
 def _real(args: argparse.Namespace) -> tuple[str, ...]:
     """Return the back ends that the simulator is compared with.
 
-    Raises
-    ------
-    ParamError
-        If one is not real, or there twice.
+    Raises `ParamError` if one is not real, or there twice.
     """
     names = tuple(args.backend or ("linux",))
     if not set(names) <= {"linux", "live"} or len(set(names)) < len(names):
@@ -211,10 +208,7 @@ def _real(args: argparse.Namespace) -> tuple[str, ...]:
 def _kernels(args: argparse.Namespace) -> tuple[str | None, ...]:
     """Return the kernels that were named, each for a comparison of its own; only `None` if none was.
 
-    Raises
-    ------
-    ParamError
-        If there is no kernel among the back ends, a name is empty, or one is there twice.
+    Raises `ParamError` if there is no kernel among the back ends, a name is empty, or one is there twice.
     """
     names: list[str] = args.kernel or []
     if names and "linux" not in _real(args):

@@ -39,10 +39,7 @@ class Experiment:
     def make(self, **chosen: Any) -> Scenario:
         """Return the scenario with these options; what is `None` or left out has the default of the experiment.
 
-        Raises
-        ------
-        ParamError
-            If an option is none of this experiment's, or its value is refused.
+        Raises `ParamError` if an option is none of this experiment's, or its value is refused.
         """
         values = {name: value for name, value in chosen.items() if value is not None}
         refuse_foreign(self.name, self.options, **values)
@@ -199,10 +196,7 @@ class StoredExperiment:
     def make(self, **chosen: Any) -> Scenario:
         """Return the scenario with these options laid over it; what is `None` or left out is as it was.
 
-        Raises
-        ------
-        ParamError
-            If an option is only some built-in experiments'.
+        Raises `ParamError` if an option is only some built-in experiments'.
         """
         values = {name: value for name, value in chosen.items() if value is not None}
         refuse_foreign(self.name, Options, **values)
@@ -222,12 +216,7 @@ class StoredExperiment:
 def find(name: str, backend: str = "sim") -> Experiment | StoredExperiment:
     """Return the built-in experiment of this name, or the one that the TOML file of this path holds, for a back end.
 
-    Raises
-    ------
-    ParamError
-        If it is neither.
-    SojournError
-        If the file cannot be read.
+    Raises `ParamError` if it is neither, and `SojournError` if the file cannot be read.
     """
     if name in BUILT_IN:
         return BUILT_IN[name]

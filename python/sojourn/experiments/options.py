@@ -67,10 +67,7 @@ class Options:
     def __post_init__(self) -> None:
         """Check the options of the experiment's own.
 
-        Raises
-        ------
-        ParamError
-            If a number is out of its range, or a word is none of those there are.
+        Raises `ParamError` if a number is out of its range, or a word is none of those there are.
         """
         for name, declared in own(type(self)).items():
             value = getattr(self, name)

@@ -30,6 +30,8 @@ def run(
 ) -> str:
     """Run a scenario, write its capture and return its record, which is the same as without.
 
+    Raises `ParamError` if a value is refused, or the file is there, and `SojournError` if the file cannot be written.
+
     Parameters
     ----------
     scenario
@@ -42,13 +44,6 @@ def run(
         Bytes kept of each frame, 96 to 262144.
     force
         Whether a file that is there is replaced.
-
-    Raises
-    ------
-    ParamError
-        If a value is refused, or the file is there.
-    SojournError
-        If the file cannot be written.
     """
     check_target(path, "pcap", force=force)
     text = scenario.normalized()

@@ -125,13 +125,7 @@ def scenario(cell: Cell, *, duration: str, seed: int) -> Scenario:
 
 
 def read_pair(text: str) -> tuple[str, str]:
-    """Read `"prague/cubic"`.
-
-    Raises
-    ------
-    ParamError
-        If it is not two senders, or the simulator lacks a control of them.
-    """
+    """Read `"prague/cubic"`; raises `ParamError` if it is not two senders, or the simulator lacks a control of them."""
     parts = tuple(part.strip() for part in text.split("/"))
     known = _native.congestion_controls()
     there = [name for name, sender in SENDERS.items() if sender.control in known]

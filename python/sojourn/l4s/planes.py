@@ -132,6 +132,8 @@ def plan(
 ) -> Plan:
     """Return what a user asked for.
 
+    Raises `ParamError` if a name or a value is refused, or is there twice.
+
     Parameters
     ----------
     pairs
@@ -140,11 +142,6 @@ def plan(
         Names (default: all).
     axes
         Texts such as `"rate=10mbit,50mbit"`, in place of the values that an axis has.
-
-    Raises
-    ------
-    ParamError
-        If a name or a value is refused, or is there twice.
     """
     values = {name: axis.values for name, axis in AXES.items()}
     seen: set[str] = set()

@@ -111,6 +111,8 @@ def predict(
 ) -> tuple[Predicted, ...]:
     """Return share and rate of each station.
 
+    Raises `ParamError` if there is no station.
+
     Parameters
     ----------
     stations
@@ -123,11 +125,6 @@ def predict(
         Whether the overhead counts in the shares. The paper leaves it out, so that its rates come out too low for small
         aggregates of fast stations, whose overhead is as long as their data; with it they are exactly those of a
         round of one aggregate each.
-
-    Raises
-    ------
-    ParamError
-        If there is no station.
     """
     if not stations:
         message = "stations is empty, but the model needs at least one"

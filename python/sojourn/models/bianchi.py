@@ -58,13 +58,7 @@ class Saturation:
 
 
 def fixed_point(stations: int, window: int, stages: int) -> tuple[float, float]:
-    """Return tau and p.
-
-    Raises
-    ------
-    ParamError
-        If there is no station.
-    """
+    """Return tau and p; raises `ParamError` if there is no station."""
     if stations < 1:
         raise refused(stations, "stations", "must be at least 1")
     low, high = 0.0, 1.0
@@ -80,12 +74,8 @@ def fixed_point(stations: int, window: int, stages: int) -> tuple[float, float]:
 def saturation(stations: int, channel: Channel) -> Saturation:
     """Return how often a frame gets through.
 
-    Multiplied with the payload of a frame, `rate` is the saturation throughput.
-
-    Raises
-    ------
-    ParamError
-        If there is no station.
+    Multiplied with the payload of a frame, `rate` is the saturation throughput. Raises `ParamError` if there is no
+    station.
     """
     tau, collision = fixed_point(stations, channel.window, channel.stages)
     idle = (1 - tau) ** stations
@@ -98,12 +88,7 @@ def after_success(stations: int, channel: Channel) -> Saturation:
     """Return the same for DCF, in which the last sender alone may use the slot after its busy period.
 
     With probability 1/W it draws 0 and sends again at once: a success is a train of 1 / (1 - 1/W) frames on average,
-    and a slot in which nobody else may send follows.
-
-    Raises
-    ------
-    ParamError
-        If there is no station.
+    and a slot in which nobody else may send follows. Raises `ParamError` if there is no station.
     """
     train = 1 / (1 - 1 / channel.window) if channel.window > 1 else float("inf")
     found = saturation(stations, replace(channel, success=channel.success * train + channel.slot))

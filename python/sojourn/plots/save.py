@@ -41,13 +41,7 @@ def write(folder: ResultFolder, figures: Mapping[str, Figure]) -> None:
 
 
 def to_bytes(figure: Figure, file_format: str) -> bytes:
-    """Return the figure as SVG or PNG.
-
-    Raises
-    ------
-    ValueError
-        If the format is another.
-    """
+    """Return the figure as SVG or PNG; raises `ValueError` if the format is another."""
     if file_format not in FORMATS:
         message = f"format is {file_format!r}, but must be one of {', '.join(FORMATS)}"
         raise ValueError(message)

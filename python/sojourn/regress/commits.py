@@ -83,12 +83,8 @@ class Builder:
     def kernel_of(self, commit: str) -> Kernel:
         """Return the kernel of a commit; it is built if it is not there.
 
-        Raises
-        ------
-        UnusableError
-            If the commit cannot be built, or its kernel does not boot or does not keep what it must.
-        SojournError
-            If the machine is to blame: no compiler, no room, no memory.
+        Raises `UnusableError` if the commit cannot be built, or its kernel does not boot or does not keep what it must,
+        and `SojournError` if the machine is to blame: no compiler, no room, no memory.
         """
         recipe = assemble.recipe_of(f"git {self.repository.tree_of(commit)}", self.hz)
         kernels = self.work / "kernels"
@@ -189,10 +185,7 @@ class _DoesNotBuildError(SojournError):
 def held(work: Path) -> Iterator[None]:
     """Make the folder of a search if need be, and hold it against other searches.
 
-    Raises
-    ------
-    SojournError
-        If it cannot be made, or another search goes on in it.
+    Raises `SojournError` if it cannot be made, or another search goes on in it.
     """
     with os_errors_as(f"work is {str(work)!r}, which cannot be used"):
         work.mkdir(parents=True, exist_ok=True)

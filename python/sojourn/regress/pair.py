@@ -110,6 +110,9 @@ def compare(
 ) -> Pair:
     """Run all scenarios on both kernels, and judge what differs.
 
+    Raises `ParamError` if there is no such kernel or quantity, or a scenario is refused, and `SojournError` if a run
+    fails.
+
     Parameters
     ----------
     kernels
@@ -126,13 +129,6 @@ def compare(
         Runs the plans.
     command
         What makes the comparison again.
-
-    Raises
-    ------
-    ParamError
-        If there is no such kernel or quantity, or a scenario is refused.
-    SojournError
-        If a run fails.
     """
     plan = repeats((name, scenario, repeat) for name, scenario in scenarios)
     made = [run(plan, f"linux:{kernel}", f"kernel {kernel}") for kernel in kernels]

@@ -58,17 +58,14 @@ def known() -> tuple[str, ...]:
 def check_name(name: str, *, cell: bool) -> None:
     """Check the name of a quantity before anything is run.
 
+    Raises `ParamError` if there is no quantity of this name.
+
     Parameters
     ----------
     name
         As it was asked for.
     cell
         Whether the scenario has a Wi-Fi cell, whose quantities are named after its stations.
-
-    Raises
-    ------
-    ParamError
-        If there is no quantity of this name.
     """
     if name not in known() and not name.startswith(_SHARE) and not cell:
         raise refused(name, "metric", f"must be one of {', '.join(known())}, or share_FLOW")
@@ -82,10 +79,7 @@ def judged(run: Run) -> list[Metric]:
 def chosen(names: list[str], run: Run) -> list[Metric]:
     """Return the quantities of these names, of whose scenario this is one run.
 
-    Raises
-    ------
-    ParamError
-        If the scenario has none of a name.
+    Raises `ParamError` if the scenario has none of a name.
     """
     there = {one.name: one for one in (*metrics.metrics_of(run.record), *_OTHERS)}
     for name in names:

@@ -42,12 +42,7 @@ class Origin:
     def at(cls, top: Path) -> Origin:
         """Find the repository of a folder.
 
-        Raises
-        ------
-        ParamError
-            If the folder is not there, or is none of git's.
-        SojournError
-            If there is no git.
+        Raises `ParamError` if the folder is not there, or is none of git's, and `SojournError` if there is no git.
         """
         if shutil.which("git") is None:
             message = "git is missing, which a bisect needs: apt-get install git"
@@ -64,17 +59,14 @@ class Origin:
     def commit(self, name: str, field: str) -> str:
         """Return git's own name of a commit.
 
+        Raises `ParamError` if it is no commit.
+
         Parameters
         ----------
         name
             A branch, a tag, the beginning of a hash, or whatever else git takes.
         field
             What the name was asked for as.
-
-        Raises
-        ------
-        ParamError
-            If it is no commit.
         """
         # Git would take the first for an option, and NUL ends a word.
         unfit = not name or name.startswith("-") or not name.isprintable()
@@ -111,10 +103,7 @@ class Repository:
     def borrow(cls, origin: Origin, top: Path) -> Repository:
         """Make the repository, or take the one that is there from an earlier search.
 
-        Raises
-        ------
-        SojournError
-            If it cannot be made.
+        Raises `SojournError` if it cannot be made.
         """
         made = cls(top=top)
         with os_errors_as(f"{top} cannot be written"):
@@ -138,13 +127,7 @@ class Repository:
         return made
 
     def git(self, *words: str, check: bool = True) -> subprocess.CompletedProcess[str]:
-        """Run git, without a person's own settings and hooks.
-
-        Raises
-        ------
-        SojournError
-            If it fails and `check` is set.
-        """
+        """Run git, without a person's own settings and hooks; raises `SojournError` if it fails and `check` is set."""
         settings = ("-c", "core.hooksPath=/dev/null", "-c", "gc.auto=0", "-c", "core.fsmonitor=false")
         done = _git(self.top, (*settings, *words), _working())
         if check and done.returncode != 0:

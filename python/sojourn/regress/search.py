@@ -53,10 +53,7 @@ class Request:
 def check_order(repository: Repository, request: Request) -> list[str]:
     """Return the commits of a search, the oldest first.
 
-    Raises
-    ------
-    ParamError
-        If both names are of one commit, good comes after bad, or no commit is between them.
+    Raises `ParamError` if both names are of one commit, good comes after bad, or no commit is between them.
     """
     good, bad = request.names
     if request.good == request.bad:
@@ -79,6 +76,9 @@ def search(
 ) -> Found:
     """Find the first bad commit.
 
+    Raises `ParamError` if the request is refused, and `SojournError` if good or bad cannot be measured, or they do not
+    differ by the threshold.
+
     Parameters
     ----------
     request
@@ -91,13 +91,6 @@ def search(
         Runs the plans.
     say
         Called with a sentence for each step.
-
-    Raises
-    ------
-    ParamError
-        If the request is refused.
-    SojournError
-        If good or bad cannot be measured, or they do not differ by the threshold.
     """
     order = check_order(repository, request)
     looks = sides.looks(request.repeat, request.most)
@@ -135,10 +128,7 @@ class _Bench:
     def check_ends(self, looks: tuple[int, ...]) -> None:
         """Measure good and bad, until it is certain that they differ by the threshold.
 
-        Raises
-        ------
-        SojournError
-            If they do not, one cannot tell, or one of them cannot be measured.
+        Raises `SojournError` if they do not, one cannot tell, or one of them cannot be measured.
         """
         request = self.request
         ends = ((GOOD, request.good), (BAD, request.bad))
@@ -231,10 +221,7 @@ class _Bench:
     def _measure(self, commit: str, count: int, word: str | None = None) -> None:
         """Have so many runs of a commit.
 
-        Raises
-        ------
-        UnusableError
-            If it has no kernel, a run fails in it, or a run has no value.
+        Raises `UnusableError` if it has no kernel, a run fails in it, or a run has no value.
         """
         if len(self.runs.get(commit, ())) >= count:
             return

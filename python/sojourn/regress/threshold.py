@@ -25,13 +25,7 @@ class Threshold:
 
 
 def threshold(text: str) -> Threshold:
-    """Read `"10%"`, or `"2.5"` in the quantity's unit.
-
-    Raises
-    ------
-    ParamError
-        If it is neither.
-    """
+    """Read `"10%"`, or `"2.5"` in the quantity's unit; raises `ParamError` if it is neither."""
     number, percent = text.removesuffix("%"), text.endswith("%")
     try:
         value = float(number) if number.strip() == number and "_" not in number else math.nan

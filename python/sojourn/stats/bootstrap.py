@@ -47,6 +47,8 @@ def mean_interval(
 ) -> Interval:
     """Return the mean of the values and its confidence interval: bootstrap, or Student's below six values.
 
+    Raises `ValueError` if there are no values.
+
     Parameters
     ----------
     values
@@ -57,11 +59,6 @@ def mean_interval(
         How many times the values are drawn again.
     seed
         Of the generator; the same values and seed give the same interval.
-
-    Raises
-    ------
-    ValueError
-        If there are no values.
     """
     sample = np.asarray(list(values), dtype=float)
     n = sample.size
@@ -85,7 +82,8 @@ def mean_interval(
 def student_interval(values: Iterable[float], *, level: float = LEVEL) -> Interval:
     """Return the mean of the values and Student's interval, which is exact if they are normal.
 
-    A bootstrap cannot have a level near 1 with few values. This interval can.
+    A bootstrap cannot have a level near 1 with few values. This interval can. Raises `ValueError` if there are no
+    values.
 
     Parameters
     ----------
@@ -93,11 +91,6 @@ def student_interval(values: Iterable[float], *, level: float = LEVEL) -> Interv
         One number for each repeat, at least one; with one there is no interval.
     level
         The probability that the interval covers the mean, between 0 and 1.
-
-    Raises
-    ------
-    ValueError
-        If there are no values.
     """
     sample = np.asarray(list(values), dtype=float)
     n = sample.size

@@ -36,10 +36,7 @@ class Ellipse:
 def one_sigma(x: Sequence[float], y: Sequence[float]) -> Ellipse:
     """Return the ellipse of the sample covariance (n - 1), centred at the medians.
 
-    Raises
-    ------
-    ValueError
-        If the two have not the same length, or are empty.
+    Raises `ValueError` if the two have not the same length, or are empty.
     """
     if len(x) != len(y) or not x:
         message = f"x has {len(x)} values and y {len(y)}, but both must have the same number, at least one"

@@ -52,11 +52,7 @@ def effective_delay_ms(delay_ms: float, ipdv_ms: float) -> float:
     """Return the delay to give to a model: the mean one-way delay and twice the mean `|IPDV|`, all in ms.
 
     The second part stands for a playout buffer that hides jitter; it is what Flent adds. No codec delay is added.
-
-    Raises
-    ------
-    ParamError
-        If one of them is negative or not a number.
+    Raises `ParamError` if one of them is negative or not a number.
     """
     _not_negative("delay_ms", delay_ms)
     _not_negative("ipdv_ms", ipdv_ms)
@@ -82,7 +78,8 @@ def mos_g107(delay_ms: float, loss: float, *, codec: str | Codec = "g711") -> fl
     """Return the MOS by the E-model with all its default values.
 
     Source: ITU-T G.107 sections 7.1 to 7.5 and Annex B; `A` = 0 and `BurstR` = 1 (random loss). With `g711` this is
-    what Flent calls `mos_score`. Noise (No) and simultaneous impairments (Is) are those of the default values.
+    what Flent calls `mos_score`. Noise (No) and simultaneous impairments (Is) are those of the default values. Raises
+    `ParamError` if the delay is negative, the loss outside 0 to 1, or the codec unknown.
 
     Parameters
     ----------
@@ -92,11 +89,6 @@ def mos_g107(delay_ms: float, loss: float, *, codec: str | Codec = "g711") -> fl
         Fraction of packets lost, 0 to 1.
     codec
         A name of `CODECS`, or the two factors of another codec. Opus has none and is refused by name.
-
-    Raises
-    ------
-    ParamError
-        If the delay is negative, the loss outside 0 to 1, or the codec unknown.
     """
     _not_negative("delay_ms", delay_ms)
     _fraction("loss", loss)
@@ -112,7 +104,8 @@ def mos_cole_rosenbluth(delay_ms: float, loss: float, *, codec: str = "g711") ->
     `R = 94.2 - 0.024 d - 0.11 (d - 177.3) H(d - 177.3) - Ie`, with `Ie = 30 ln(1 + 15 e)` for `g711` and
     `11 + 40 ln(1 + 10 e)` for `g729a`, e the loss as a fraction.
 
-    Source: R. Cole, J. Rosenbluth, "Voice over IP Performance Monitoring", ACM CCR 31 (2001).
+    Source: R. Cole, J. Rosenbluth, "Voice over IP Performance Monitoring", ACM CCR 31 (2001). Raises `ParamError` as
+    `mos_g107`.
 
     Parameters
     ----------
@@ -122,11 +115,6 @@ def mos_cole_rosenbluth(delay_ms: float, loss: float, *, codec: str = "g711") ->
         Fraction of packets lost, 0 to 1.
     codec
         `"g711"` or `"g729a"`; the paper fits no other.
-
-    Raises
-    ------
-    ParamError
-        As `mos_g107`.
     """
     _not_negative("delay_ms", delay_ms)
     _fraction("loss", loss)
@@ -143,7 +131,8 @@ def mos_practitioner(delay_ms: float, loss: float, *, jitter_ms: float = 0.0) ->
     """Return the MOS by the rule that call-quality calculators on the web use.
 
     `L = d + 2 jitter + 10`; `R = 93.2 - L / 40` below 160 ms, else `93.2 - (L - 120) / 10`; then 2.5 less for each
-    per cent of loss. It is no standard: it is here to compare with numbers made by it.
+    per cent of loss. It is no standard: it is here to compare with numbers made by it. Raises `ParamError` as
+    `mos_g107`, or if the jitter is negative.
 
     Parameters
     ----------
@@ -153,11 +142,6 @@ def mos_practitioner(delay_ms: float, loss: float, *, jitter_ms: float = 0.0) ->
         Fraction of packets lost, 0 to 1.
     jitter_ms
         Mean variation of the delay.
-
-    Raises
-    ------
-    ParamError
-        As `mos_g107`, or if the jitter is negative.
     """
     _not_negative("delay_ms", delay_ms)
     _not_negative("jitter_ms", jitter_ms)

@@ -20,18 +20,15 @@ from sojourn.stats.bootstrap import LEVEL, Interval, mean_interval
 def share_interval(events: Sequence[int], trials: Sequence[int], *, level: float = LEVEL) -> Interval:
     """Return the mean over runs of `events / trials`, as a fraction, and its interval.
 
+    Raises `ParamError` if the two have not the same length, a number is negative, there are more events than trials, or
+    there are no trials at all.
+
     Parameters
     ----------
     events, trials
         A pair for each run, such as packets lost and sent. A run without trials says nothing and is left out.
     level
         The probability that the interval covers the mean, between 0 and 1.
-
-    Raises
-    ------
-    ParamError
-        If the two have not the same length, a number is negative, there are more events than trials, or there are no
-        trials at all.
     """
     if len(events) != len(trials):
         message = f"events has {len(events)} values and trials {len(trials)}, but both must have one for each run"
@@ -57,12 +54,8 @@ def upper_bound_of_none(trials: int, *, level: float = LEVEL) -> float:
     """Return the upper bound of a share of which `trials` independent trials showed no event; one-sided.
 
     Source: C. Clopper, E. Pearson, Biometrika 26 (1934), for 0 events; J. Hanley, A. Lippman-Hand, JAMA 249 (1983),
-    "If nothing goes wrong, is everything all right?", for the approximation 3/N.
-
-    Raises
-    ------
-    ParamError
-        If there are no trials.
+    "If nothing goes wrong, is everything all right?", for the approximation 3/N. Raises `ParamError` if there are no
+    trials.
     """
     if trials < 1:
         raise refused(trials, "trials", "must be at least 1")

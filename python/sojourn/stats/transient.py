@@ -84,17 +84,14 @@ class Transient:
 def course(runs: Sequence[Samples], *, start_s: float = -5.0, end_s: float = WINDOW_S, bin_s: float = BIN_S) -> Course:
     """Return the latencies of some runs on a common grid.
 
+    Raises `ParamError` if there are no runs, or the grid has no bin or does not fit.
+
     Parameters
     ----------
     runs
         The samples of each run's probes: `record.series.rtt`, as `(t_s, rtt_ms)` for each probe.
     start_s, end_s, bin_s
         The grid; `start_s` and `end_s` must be multiples of `bin_s`.
-
-    Raises
-    ------
-    ParamError
-        If there are no runs, or the grid has no bin or does not fit.
     """
     if not runs:
         message = "runs is empty, but a course needs at least one"
@@ -124,6 +121,8 @@ def measure_transient(
 ) -> Transient:
     """Return steady level, peak, settling time and excess of a course, each with its interval.
 
+    Raises `ParamError` if there is no sample in the window of the steady level, or none in the first `window_s`.
+
     Parameters
     ----------
     found
@@ -136,11 +135,6 @@ def measure_transient(
         Whether latency below the steady level counts as settled (`"above"`) or not (`"both"`).
     level, resamples, seed
         Of the bootstrap.
-
-    Raises
-    ------
-    ParamError
-        If there is no sample in the window of the steady level, or none in the first `window_s`.
     """
     t = found.t_s
     n = len(found.runs_ms)

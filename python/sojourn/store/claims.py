@@ -58,13 +58,7 @@ def to_json(claims: Iterable[JudgedClaim]) -> str:
 
 
 def load(path: Path) -> list[JudgedClaim]:
-    """Return what a `claims.json` holds.
-
-    Raises
-    ------
-    SojournError
-        If it cannot be read.
-    """
+    """Return what a `claims.json` holds; raises `SojournError` if it cannot be read."""
     bounded.check_inside(path, path.parent)
     # A number that JSON has not stands for a value that is not there.
     plain = bounded.read_json(path, _CLAIMS_BYTES, missing=True)

@@ -120,10 +120,8 @@ class ResultFolder:
     def write(self, name: str, data: str | bytes) -> Path:
         """Write one file, whole; `name` is relative to the folder. Return where it will be.
 
-        Raises
-        ------
-        SojournError
-            If it cannot be written, or a file of this name is there that this program has not written.
+        Raises `SojournError` if it cannot be written, or a file of this name is there that this program has not
+        written.
         """
         self.claim(name)
         write_file(self.path / name, data)
@@ -138,10 +136,7 @@ class ResultFolder:
     def claim(self, name: str) -> Path:
         """List a file in the mark, before it is written. Return where it is to be written.
 
-        Raises
-        ------
-        SojournError
-            If a file of this name is there that this program has not written.
+        Raises `SojournError` if a file of this name is there that this program has not written.
         """
         assert _NAME.fullmatch(name), name
         if name not in self._files:
@@ -162,10 +157,7 @@ class ResultFolder:
     def finish(self) -> None:
         """Put the results in the place of earlier ones, if there are any, and let others use the folder.
 
-        Raises
-        ------
-        SojournError
-            If that cannot be done; the same command goes on from there.
+        Raises `SojournError` if that cannot be done; the same command goes on from there.
         """
         try:
             if self.path != self.place:

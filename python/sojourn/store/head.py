@@ -39,13 +39,7 @@ def read_head(folder: Path) -> StoredRecord:
 
 
 def load_head(folder: Path) -> StoredRecord:
-    """Return what `run.json` of a stored run holds.
-
-    Raises
-    ------
-    SojournError
-        If the run is not whole.
-    """
+    """Return what `run.json` of a stored run holds; raises `SojournError` if the run is not whole."""
 
     def broken(why: str) -> NoReturn:
         message = f"run {folder} is not whole: {why}; move it away to have it run again"
@@ -80,10 +74,7 @@ def load_head(folder: Path) -> StoredRecord:
 def record_series(folder: Path) -> SeriesRecord:
     """Return the series of a stored run as its record has them. The last few that were read are kept at hand.
 
-    Raises
-    ------
-    SojournError
-        If the file is not the one that was written.
+    Raises `SojournError` if the file is not the one that was written.
     """
     try:
         series = schema.convert(plain_series(folder), SeriesRecord, "series")
@@ -97,10 +88,7 @@ def record_series(folder: Path) -> SeriesRecord:
 def plain_series(folder: Path) -> Group:
     """Return the series of a stored run as JSON has them.
 
-    Raises
-    ------
-    SojournError
-        If the file is not the one that was written.
+    Raises `SojournError` if the file is not the one that was written.
     """
     from sojourn.store import series_file
 
@@ -111,10 +99,7 @@ def plain_series(folder: Path) -> Group:
 def plain_record(folder: Path) -> Mapping[str, Plain]:
     """Return the record of a stored run as JSON has it, with keys that are known to nobody here.
 
-    Raises
-    ------
-    SojournError
-        If the run is not whole.
+    Raises `SojournError` if the run is not whole.
     """
     record = read_head(folder)
     plain = bounded.read_json(folder / "run.json")

@@ -101,17 +101,14 @@ def write_index(folder: result_folder.ResultFolder, results: Results) -> None:
 def load(path: Path, store: Path | None = None) -> Results:
     """Read a folder that `run`, `compare` or `reproduce` has written, or that of one run in a store.
 
+    Raises `SojournError` if it holds no results, or they cannot be read.
+
     Parameters
     ----------
     path
         The folder.
     store
         A folder outside of it that the runs may be in, since the user named it.
-
-    Raises
-    ------
-    SojournError
-        If it holds no results, or they cannot be read.
     """
     if (path / "index.json").is_file():
         result_folder.check_settled(path)
@@ -140,10 +137,7 @@ def load(path: Path, store: Path | None = None) -> Results:
 def inside(runs: Path, *folders: Path | None) -> Path:
     """Return the store of runs that a file names, if it is in one of the folders that the user named.
 
-    Raises
-    ------
-    SojournError
-        If it is elsewhere.
+    Raises `SojournError` if it is elsewhere.
     """
     if all(folder is None or bounded.leads_out(runs, folder) for folder in folders):
         message = f"the runs are in {bounded.shown(str(runs))}, which is outside of {folders[0]}: name it with --store"
@@ -152,13 +146,7 @@ def inside(runs: Path, *folders: Path | None) -> Path:
 
 
 def load_index(path: Path) -> Index:
-    """Return what an `index.json` holds.
-
-    Raises
-    ------
-    SojournError
-        If it cannot be read.
-    """
+    """Return what an `index.json` holds; raises `SojournError` if it cannot be read."""
     bounded.check_inside(path, path.parent)
     refuse = bounded.cannot(path)
     try:
@@ -181,10 +169,7 @@ class _Head(Struct):
 def load_run(path: Path) -> DisciplineRuns:
     """Read the record of one run, which is a cell of its own; of a stored run, its `run.json`.
 
-    Raises
-    ------
-    SojournError
-        If it is not a record, or cannot be read.
+    Raises `SojournError` if it is not a record, or cannot be read.
     """
     text = bounded.read_text(path)
     try:

@@ -20,6 +20,8 @@ MEASURED = "measured"
 def write_run(store: str | os.PathLike[str], run_id: str, head: bytes, series: bytes) -> None:
     """Write one run, whole; a run that is there already is kept.
 
+    Raises `OSError` if it cannot be written; nothing of it is left then.
+
     Parameters
     ----------
     store
@@ -28,11 +30,6 @@ def write_run(store: str | os.PathLike[str], run_id: str, head: bytes, series: b
         The run's name.
     head, series
         What `sojourn._native.run_stored` answered.
-
-    Raises
-    ------
-    OSError
-        If it cannot be written; nothing of it is left then.
     """
     folder = os.fspath(store)
     unfinished = f"{folder}/.{run_id}.{os.getpid()}.part"
@@ -75,10 +72,7 @@ class Measured:
     def put(self, name: str, data: bytes) -> None:
         """Keep a file, in place of one that may be there.
 
-        Raises
-        ------
-        SojournError
-            If it cannot be written; nothing of it is left then.
+        Raises `SojournError` if it cannot be written; nothing of it is left then.
         """
         path = f"{self.folder}/{name}"
         unfinished = f"{self.folder}/.{name}.{os.getpid()}.part"

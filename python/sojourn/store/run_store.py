@@ -57,10 +57,8 @@ class RunStore:
     def writing(self) -> Iterator[None]:
         """Hold the store while runs are added to it; what an earlier writer left unfinished is removed.
 
-        Raises
-        ------
-        SojournError
-            If it cannot be used: it is no store, another version made it, or another process writes into it.
+        Raises `SojournError` if it cannot be used: it is no store, another version made it, or another process writes
+        into it.
         """
         try:
             make_folder(self.path)
@@ -101,13 +99,7 @@ class RunStore:
             os.close(folder)
 
     def ids(self) -> set[str]:
-        """Return the names of the runs that are there.
-
-        Raises
-        ------
-        SojournError
-            If the store cannot be read.
-        """
+        """Return the names of the runs that are there; raises `SojournError` if the store cannot be read."""
         try:
             return {path.name for path in self.path.iterdir() if _ID.fullmatch(path.name)}
         except OSError as error:
@@ -117,17 +109,14 @@ class RunStore:
     def get(self, run_id: str, scenario: str | None = None) -> StoredRun:
         """Return a run that is there.
 
+        Raises `SojournError` if it is not whole, or not the run it should be.
+
         Parameters
         ----------
         run_id
             Its name.
         scenario
             The canonical scenario that it must be of; `None` takes any.
-
-        Raises
-        ------
-        SojournError
-            If it is not whole, or not the run it should be.
         """
         folder = self.path / run_id
         record = load_head(folder)
@@ -147,13 +136,7 @@ class RunStore:
         return StoredRun(folder=self.path / job.id, summary=summary, seed=job.seed, voiced=voiced)
 
     def add(self, run_id: str, head: bytes, series: bytes) -> None:
-        """Write one run.
-
-        Raises
-        ------
-        SojournError
-            If it cannot be written.
-        """
+        """Write one run; raises `SojournError` if it cannot be written."""
         try:
             write_run(self.path, run_id, head, series)
         except OSError as error:
@@ -172,10 +155,7 @@ class RunStore:
     def remove(self) -> None:
         """Remove every run, and what was measured; what is not ours stays.
 
-        Raises
-        ------
-        SojournError
-            If another process writes into the store.
+        Raises `SojournError` if another process writes into the store.
         """
         if (self.path / _MARK).is_file():
             with self._locked():

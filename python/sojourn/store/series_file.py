@@ -31,17 +31,14 @@ _WHOLE = 2.0**53
 def read_series(folder: Path, stored: Stored) -> pl.DataFrame:
     """Return the series of a stored run in long form.
 
+    Raises `SojournError` if the file is not the one that was written, or there is no memory for it.
+
     Parameters
     ----------
     folder
         Of the run.
     stored
         What its `run.json` says of the file.
-
-    Raises
-    ------
-    SojournError
-        If the file is not the one that was written, or there is no memory for it.
     """
     path = folder / "series.parquet"
     data = bounded.read_bytes(path, MOST_BYTES)

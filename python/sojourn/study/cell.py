@@ -93,10 +93,7 @@ class Axes:
     def __call__(self, *values: Any, **settings: Any) -> Cell:
         """Return a cell, with its values in the order of the axes or by their names.
 
-        Raises
-        ------
-        TypeError
-            If an axis has no value, two values, or does not exist.
+        Raises `TypeError` if an axis has no value, two values, or does not exist.
         """
         named = dict(zip(self.names, values, strict=False))
         wrong = [*values[len(self.names) :], *(named.keys() & settings.keys()), *(settings.keys() - set(self.names))]

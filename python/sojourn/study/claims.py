@@ -149,13 +149,7 @@ class Judges:
     notes: Mapping[str, Callable[..., str]] = field(default_factory=dict)
 
     def judgement(self, claim: Claim, evidence: Evidence, variables: Variables | None = None) -> Judgement:
-        """Return what the runs say of a claim.
-
-        Raises
-        ------
-        SojournError
-            If they do not tell.
-        """
+        """Return what the runs say of a claim; raises `SojournError` if they do not tell."""
         arguments = variables or {}
         for one in claim.cannot_tell:
             if all(arguments.get(name) == value for name, value in one.items() if name != "because"):
@@ -185,10 +179,7 @@ def by_rules(
 ) -> Judgement:
     """Return what the runs say of a claim that has rules, in the cell of the fields; without a note it has its own.
 
-    Raises
-    ------
-    SojournError
-        If they do not tell.
+    Raises `SojournError` if they do not tell.
     """
     checks: list[Check] = []
     agreed: list[Agreement] = []

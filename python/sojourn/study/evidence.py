@@ -15,13 +15,7 @@ Quantity = Callable[[Observation], float | None]
 
 
 def needed(value: float | None, what: str) -> float:
-    """Return a value of a run without which nothing can be said of it.
-
-    Raises
-    ------
-    SojournError
-        If it was not measured.
-    """
+    """Return a value of a run without which nothing can be said of it; raises `SojournError` if it was not measured."""
     if value is None:
         message = f"a run has no {what}: it is too short for what is read of it"
         raise SojournError(message)
@@ -38,13 +32,7 @@ class Evidence:
     lacks: Callable[[Cell], tuple[str, ...]] = field(default=lambda _cell: ())
 
     def of(self, cell: Cell) -> tuple[Observation, ...]:
-        """Return the repeats of a cell.
-
-        Raises
-        ------
-        SojournError
-            If there are none, or can be none.
-        """
+        """Return the repeats of a cell; raises `SojournError` if there are none, or can be none."""
         if lacking := self.lacks(cell):
             message = f"it needs {' and '.join(lacking)}, which the back end lacks: {cell.words()}"
             raise SojournError(message)
@@ -57,10 +45,7 @@ class Evidence:
     def by_seed(self, cell: Cell, quantity: Quantity) -> BySeed:
         """Return a quantity of each repeat that has it, by seed.
 
-        Raises
-        ------
-        SojournError
-            If none has: no file was completed, no echo answered, or nothing was flushed.
+        Raises `SojournError` if none has: no file was completed, no echo answered, or nothing was flushed.
         """
         found = {run.seed: value for run in self.of(cell) if (value := quantity(run)) is not None}
         if not found:
@@ -75,10 +60,7 @@ class Evidence:
     def paired(self, first: Cell, second: Cell, quantity: Quantity) -> dict[int, tuple[float, float]]:
         """Return a quantity of two cells by each seed for which both have it.
 
-        Raises
-        ------
-        SojournError
-            If there is no such seed.
+        Raises `SojournError` if there is no such seed.
         """
         others = {run.seed: quantity(run) for run in self.of(second)}
         found = {
@@ -106,13 +88,7 @@ def differences(a: Iterable[float], b: Iterable[float]) -> list[float]:
 
 
 def ratios(a: Iterable[float], b: Iterable[float]) -> list[float]:
-    """Return `a / b`, seed by seed, of the repeats that both have.
-
-    Raises
-    ------
-    SojournError
-        If one of `b` is 0.
-    """
+    """Return `a / b`, seed by seed, of the repeats that both have; raises `SojournError` if one of `b` is 0."""
     a, b = list(a), list(b)
     if 0 in b:
         message = "a ratio cannot be formed: what it is a share of is 0 in one of the runs"

@@ -192,6 +192,9 @@ def _describe(of: str, at: Cell, word: str, other: Cell | None) -> str:
 def load(path: Path, *, repeat: int | None = None, backend: str = "sim") -> Study:
     """Read a study.
 
+    Raises `SojournError` if the file cannot be read, and `ParamError` if it is not a study, has an unknown key, or a
+    value is refused.
+
     Parameters
     ----------
     path
@@ -200,13 +203,6 @@ def load(path: Path, *, repeat: int | None = None, backend: str = "sim") -> Stud
         Runs of each cell, instead of what the file says.
     backend
         What is to run it.
-
-    Raises
-    ------
-    SojournError
-        If the file cannot be read.
-    ParamError
-        If it is not a study, has an unknown key, or a value is refused.
     """
     plain = bounded.read_toml(path, "a study")
     try:
@@ -247,10 +243,7 @@ def _words(cell: Cell) -> str:
 def _check(study: Study, claim: Claim, where: str) -> None:
     """Judge a claim on made-up runs of all cells, before there are any: whatever it cannot read is wrong in the file.
 
-    Raises
-    ------
-    ParamError
-        If it cannot be judged.
+    Raises `ParamError` if it cannot be judged.
     """
     for rule in claim.checks:
         quantity(rule.of, f"{where}.of")

@@ -70,10 +70,7 @@ def agreement(place: str, first: Values, second: Values) -> Agreement:
 def same_order(found: Iterable[Agreement], what: str, *, note: str = "") -> Judgement:
     """Return the judgement that no pair is reversed in any place.
 
-    Raises
-    ------
-    SojournError
-        If none is, but fewer pairs are clearly in the same order than in none.
+    Raises `SojournError` if none is, but fewer pairs are clearly in the same order than in none.
     """
     found = list(found)
     same, unclear = sum(one.same for one in found), sum(one.unclear for one in found)

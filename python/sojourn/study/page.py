@@ -46,12 +46,7 @@ def document(report: PaperReport, *, images: str, form: str = "webp") -> str:
 def write(report: PaperReport, page: Path) -> list[Path]:
     """Write the page and, in a folder beside it that has its name, the figures; return the files.
 
-    What is there is replaced: both are made from results.
-
-    Raises
-    ------
-    SojournError
-        If a file cannot be written.
+    What is there is replaced: both are made from results. Raises `SojournError` if a file cannot be written.
     """
     folder = page.with_suffix("")
     folder.mkdir(parents=True, exist_ok=True)

@@ -103,10 +103,7 @@ class Paper:
     def tcp_on(self, backend: str, tcp: str | None) -> str:
         """Return whose loss recovery flows have on a back end, if a variant is asked for or not; it is not checked.
 
-        Raises
-        ------
-        ParamError
-            If the paper has no kernel to be like, but a variant is asked for.
+        Raises `ParamError` if the paper has no kernel to be like, but a variant is asked for.
         """
         if tcp is None:
             return self.tcp.get(backend, "linux-6.1")

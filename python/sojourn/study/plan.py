@@ -133,6 +133,8 @@ def execute(
 ) -> list[Run]:
     """Run a plan, hand each run with its cell to `take`, and return the runs in the order of the plan.
 
+    Raises `ParamError` if a value is refused, and `SojournError` if a run fails, or cannot be kept.
+
     Parameters
     ----------
     planned
@@ -141,13 +143,6 @@ def execute(
         Called once for each run, when all are there.
     means
         How it is run.
-
-    Raises
-    ------
-    ParamError
-        If a value is refused.
-    SojournError
-        If a run fails, or cannot be kept.
     """
     runs = _made(planned, means)
     with progress_bar(len(runs), None if means.progress is None else "reading the runs") as tick:
@@ -250,13 +245,7 @@ def missing(cells: Iterable[Cell], lacks: Callable[[Cell], Sequence[str]]) -> li
 
 
 def runnable(cells: Sequence[Cell], lacks: Callable[[Cell], Sequence[str]], parts: Iterable[str]) -> list[Cell]:
-    """Return the cells of parts of a paper that can be run.
-
-    Raises
-    ------
-    ParamError
-        If there are none.
-    """
+    """Return the cells of parts of a paper that can be run; raises `ParamError` if there are none."""
     ready = [cell for cell in cells if not lacks(cell)]
     if not ready:
         most = missing(cells, lacks)[0].rstrip(".")

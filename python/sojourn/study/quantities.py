@@ -185,10 +185,7 @@ QUANTITIES: dict[str, Quantity] = {
 def quantity(text: str, where: str) -> tuple[Quantity, tuple[str, ...]]:
     """Return the quantity that a text names, and the word that follows its name; `where` it stands begins the sentence.
 
-    Raises
-    ------
-    ParamError
-        If there is none, or its argument is missing or too much.
+    Raises `ParamError` if there is none, or its argument is missing or too much.
     """
     name, *arguments = text.split() or [""]
     known = QUANTITIES.get(name)

@@ -166,10 +166,7 @@ class Reader:
     def checks(self, rule: Rule, fields: Variables, variables: Variables) -> Iterator[Check]:
         """Yield the checks of a rule, in the cell of the fields and within the loops that set the variables.
 
-        Raises
-        ------
-        SojournError
-            If the runs do not tell.
+        Raises `SojournError` if the runs do not tell.
         """
         for turn in self.loops(rule.for_, variables):
             if rule.any:
@@ -277,13 +274,7 @@ class Reader:
                 yield not_below(what, gains, round(-NOTICEABLE * abs(fmean(before.values())), 4), rule.unit)
 
     def quantity(self, of: str, fields: Variables, variables: Variables) -> BySeed:
-        """Return a quantity, of a run, of a cell or derived, by seed.
-
-        Raises
-        ------
-        SojournError
-            If no run has it.
-        """
+        """Return a quantity, of a run, of a cell or derived, by seed; raises `SojournError` if no run has it."""
         name, *arguments = of.split()
         if name in self.derived:
             return self.values(self.derived[name], fields, variables)[0]
@@ -361,10 +352,7 @@ class _Named:
 def check_relations(rule: Rule, where: str) -> None:
     """Check what a rule must be; `where` it stands begins the sentence.
 
-    Raises
-    ------
-    ParamError
-        If it has no relation, or one that cannot be read.
+    Raises `ParamError` if it has no relation, or one that cannot be read.
     """
     if not rule.relations and not rule.within:
         message = f'{where}.is is missing: a claim needs a relation and a bound, such as "> 0 ms", or within'

@@ -26,10 +26,7 @@ ALLOWED = {"lines": ("along", "lines", "panels"), "heat map": ("along", "up", "p
 def check(study: Study, table: ExhibitTable, where: str) -> None:
     """Check an exhibit before anything is run; `where` it stands begins the sentence.
 
-    Raises
-    ------
-    ParamError
-        If it names no axis or quantity of the study, or leaves out an axis of several values.
+    Raises `ParamError` if it names no axis or quantity of the study, or leaves out an axis of several values.
     """
     for text in table.quantities:
         quantity(text, f"{where}.quantities")

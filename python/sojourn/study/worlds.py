@@ -78,10 +78,7 @@ class World(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 def chosen(known: Mapping[str, World], text: str | None) -> tuple[World, ...]:
     """Return the worlds that `NAME[,NAME...]` or `all` names, in the paper's order; of `None`, none.
 
-    Raises
-    ------
-    ParamError
-        If there is no such world.
+    Raises `ParamError` if there is no such world.
     """
     if text is None:
         return ()

@@ -75,6 +75,9 @@ class Sweep:
 def load(path: Path, *, repeat: int | None = None, backend: str = "sim") -> Sweep:
     """Read a sweep.
 
+    Raises `SojournError` if the file cannot be read, and `ParamError` if it is not a sweep, has an unknown key, or a
+    value is refused.
+
     Parameters
     ----------
     path
@@ -83,13 +86,6 @@ def load(path: Path, *, repeat: int | None = None, backend: str = "sim") -> Swee
         Runs of each cell, instead of what the file says.
     backend
         What is to run it.
-
-    Raises
-    ------
-    SojournError
-        If the file cannot be read.
-    ParamError
-        If it is not a sweep, has an unknown key, or a value is refused.
     """
     plain = bounded.read_toml(path, "a sweep")
     try:

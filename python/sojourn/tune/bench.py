@@ -122,6 +122,8 @@ class Bench:
     ) -> list[Scored]:
         """Run named settings at every RTT with every seed; what the journal has is not run again.
 
+        Raises `ParamError` if a scenario is refused, and `SojournError` if a run fails.
+
         Parameters
         ----------
         settings
@@ -130,13 +132,6 @@ class Bench:
             The same for all: common random numbers.
         tick
             Called for each run that is done.
-
-        Raises
-        ------
-        ParamError
-            If a scenario is refused.
-        SojournError
-            If a run fails.
         """
         rtts = self.link.rtts_ms
         scenarios = [

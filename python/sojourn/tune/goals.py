@@ -103,13 +103,7 @@ class Goal:
 
 
 def read_goal(text: str) -> Goal:
-    """Read a goal such as `utilisation>=0.9`, `delay<=40ms` or `fct<=rural`.
-
-    Raises
-    ------
-    ParamError
-        If it is not one.
-    """
+    """Read a goal such as `utilisation>=0.9`, `delay<=40ms` or `fct<=rural`; raises `ParamError` if it is not one."""
     match = _GOAL.fullmatch(text)
     if match is None:
         raise refused(text, "goal", "must be METRIC>=BOUND or METRIC<=BOUND, such as utilisation>=0.9")
@@ -141,10 +135,7 @@ def _bound(text: str, name: str, bound: str) -> float:
 def read_objectives(names: Sequence[str]) -> tuple[str, ...]:
     """Read what is to be minimised: names, with commas between them or one by one.
 
-    Raises
-    ------
-    ParamError
-        If one is unknown, named twice, or better higher.
+    Raises `ParamError` if one is unknown, named twice, or better higher.
     """
     found: list[str] = []
     for name in (part.strip() for text in names for part in text.split(",")):

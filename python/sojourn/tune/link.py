@@ -60,6 +60,8 @@ def read_link(
 ) -> Link:
     """Read a link from the words of the command line.
 
+    Raises `ParamError` if a value is refused, or the range is empty.
+
     Parameters
     ----------
     up, down
@@ -75,11 +77,6 @@ def read_link(
     duration
         Time text; by default as long as eight files of 1.7 MB take at half the rate, with the rural study's gaps, and
         at least 100 of the longest RTT, in tens of seconds: 300 s at 1 Mbit/s.
-
-    Raises
-    ------
-    ParamError
-        If a value is refused, or the range is empty.
     """
     low, high = _range_ms(rtt)
     plain = _checked(up=up, down=down)

@@ -66,13 +66,7 @@ class Load:
 
 
 def named(name: str) -> Load:
-    """Return a load.
-
-    Raises
-    ------
-    ParamError
-        If there is none of that name.
-    """
+    """Return a load; raises `ParamError` if there is none of that name."""
     if name not in LOADS:
         raise refused(name, "load", f"must be one of {', '.join(LOADS)}")
     return LOADS[name]

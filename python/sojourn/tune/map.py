@@ -55,14 +55,8 @@ def draw_map(
 ) -> list[Row]:
     """Return the rows of `map.csv` and `map.json`: a cell each, discipline by discipline, rate by rate.
 
-    What the bench is besides its link is that of all cells.
-
-    Raises
-    ------
-    ParamError
-        If a scenario is refused.
-    SojournError
-        If a run fails.
+    What the bench is besides its link is that of all cells. Raises `ParamError` if a scenario is refused, and
+    `SojournError` if a run fails.
     """
     seeds = seeds_of(seed)
     rows = []
@@ -86,10 +80,7 @@ def runs(qdiscs: Sequence[str], rates: Sequence[str], rtts_ms: Sequence[float]) 
 def read_axes(rates: str | None, rtts: str | None) -> tuple[tuple[str, ...], tuple[float, ...]]:
     """Read the rates and RTTs of a map: texts with commas between them.
 
-    Raises
-    ------
-    ParamError
-        If one is refused, or is there twice.
+    Raises `ParamError` if one is refused, or is there twice.
     """
     found_rates = RATES if rates is None else tuple(part.strip() for part in rates.split(","))
     spelled = [read_link(up=rate, down=rate, rtt="100ms", direction="up").up for rate in found_rates]

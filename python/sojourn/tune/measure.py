@@ -114,13 +114,7 @@ class Journal:
             raise SojournError(message) from error
 
     def add(self, run_id: str, found: Measures) -> None:
-        """Keep the measures of a run.
-
-        Raises
-        ------
-        SojournError
-            If they cannot be written.
-        """
+        """Keep the measures of a run; raises `SojournError` if they cannot be written."""
         self.known[run_id] = found
         if self._file is None:
             return

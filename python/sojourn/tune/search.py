@@ -60,12 +60,7 @@ def search(
 ) -> list[Scored]:
     """Run the known settings and those that are proposed; return all, the known ones first.
 
-    Raises
-    ------
-    ParamError
-        If a scenario is refused.
-    SojournError
-        If a run fails.
+    Raises `ParamError` if a scenario is refused, and `SojournError` if a run fails.
     """
     check_trials(request.trials)
     began = time.monotonic()

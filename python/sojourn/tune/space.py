@@ -124,6 +124,8 @@ class Space:
 def space(qdisc: str, link: Link, direction: Direction, request: Sequence[str] = (), backend: str = "sim") -> Space:
     """Return what is searched.
 
+    Raises `ParamError` if the discipline or a parameter is unknown, a range is empty, or nothing is left to search.
+
     Parameters
     ----------
     qdisc
@@ -137,11 +139,6 @@ def space(qdisc: str, link: Link, direction: Direction, request: Sequence[str] =
         have a unit.
     backend
         What is to run it.
-
-    Raises
-    ------
-    ParamError
-        If the discipline or a parameter is unknown, a range is empty, or nothing is left to search.
     """
     if qdisc not in QDISCS:
         raise refused(qdisc, "qdisc", f"must be one of {', '.join(QDISCS)} to be tuned")

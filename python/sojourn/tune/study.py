@@ -66,15 +66,7 @@ class Tuning:
 
 
 def tune(bench: Bench, space: Space, request: Request, seeds: Seeds, progress: Progress) -> Tuning:
-    """Answer the question.
-
-    Raises
-    ------
-    ParamError
-        If a scenario is refused.
-    SojournError
-        If a run fails.
-    """
+    """Answer the question; raises `ParamError` if a scenario is refused, and `SojournError` if a run fails."""
     rtts = len(bench.link.rtts_ms)
     count = len(space.references())
     with progress((request.trials + count) * rtts * len(seeds.search), "search") as tick:

@@ -55,10 +55,7 @@ def table_1() -> tuple[Discipline, ...]:
 def preset(name: str, rate_bps: int) -> str:
     """Return what a preset says at a rate, without the old kernel's variant.
 
-    Raises
-    ------
-    ParamError
-        If there is no such preset.
+    Raises `ParamError` if there is no such preset.
     """
     return _native.expand_qdisc(name, rate_bps).removesuffix(_OLD_KERNEL)
 

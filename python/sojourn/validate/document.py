@@ -87,10 +87,7 @@ def _counted(parts: Sequence[Part]) -> str:
 def write(parts: Sequence[Part], command: str, page: Path) -> None:
     """Write the page, over what was there: it is made from results.
 
-    Raises
-    ------
-    SojournError
-        If the page cannot be written.
+    Raises `SojournError` if the page cannot be written.
     """
     write_file(page, document(parts, command))
 

@@ -78,10 +78,7 @@ class Population:
     def only(self, names: Sequence[str]) -> Population:
         """Return those scenarios whose discipline and control are among `names`; without any of a sort, all of it.
 
-        Raises
-        ------
-        ParamError
-            If a name is neither a discipline nor a control of the population.
+        Raises `ParamError` if a name is neither a discipline nor a control of the population.
         """
         for name in names:
             if name not in {*self.kinds, *self.controls}:
@@ -116,11 +113,7 @@ def draw(
     """Return so many scenarios, named `POPULATION SEED.NUMBER`, numbers from 1.
 
     With `disciplines` these take the place of the drawn ones, with the words that they have; all else is as without.
-
-    Raises
-    ------
-    ParamError
-        If `count` is out of range.
+    Raises `ParamError` if `count` is out of range.
     """
     rows = enumerate(uniform.rows(count, seed, columns=population.columns), 1)
     hosts = uniform.rows(count, [seed, 1], columns=_HOST_COLUMNS)

@@ -52,10 +52,7 @@ class Link:
 def read_links(text: str) -> tuple[Link, ...]:
     """Read links such as `100/100,10/1` (down/up, in Mbit/s, or with a unit).
 
-    Raises
-    ------
-    ParamError
-        If one is spelled wrong, or is there twice.
+    Raises `ParamError` if one is spelled wrong, or is there twice.
     """
     found: list[Link] = []
     for part in text.split(","):
@@ -75,6 +72,8 @@ def cells(
 ) -> tuple[PlannedCell, ...]:
     """Return the cells of an experiment, link by link; all are checked.
 
+    Raises `ParamError` if a value is refused.
+
     Parameters
     ----------
     experiment
@@ -83,11 +82,6 @@ def cells(
         The grid.
     **options
         Of `sojourn.api.build`: `rtt`, `cc`, `duration`, `seed`, `page`, `flows_up`, `flows_down`.
-
-    Raises
-    ------
-    ParamError
-        If a value is refused.
     """
     found = []
     for link in links:

@@ -20,15 +20,12 @@ from sojourn.validate.bars import Side
 def lost_share(lost: Sequence[int], sent: Sequence[int]) -> Side | None:
     """Return the mean over runs of the share of lost packets, in per cent; `None` if nothing was sent.
 
+    Raises `ParamError` if a pair is impossible.
+
     Parameters
     ----------
     lost, sent
         A pair for each run.
-
-    Raises
-    ------
-    ParamError
-        If a pair is impossible.
     """
     total, trials = sum(lost), sum(sent)
     if trials == 0:

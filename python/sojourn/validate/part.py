@@ -188,23 +188,14 @@ def cost(ran: Sequence[Both]) -> dict[str, str]:
 def load_all(folder: Path) -> list[Part]:
     """Read the parts of a command: that of its folder, or those of the folders in it, by their names.
 
-    Raises
-    ------
-    SojournError
-        If there is none, or one cannot be read.
+    Raises `SojournError` if there is none, or one cannot be read.
     """
     inner = [] if (folder / FILE).is_file() else sorted(folder.glob(f"*/{FILE}"))
     return [load(path.parent) for path in inner] or [load(folder)]
 
 
 def load(folder: Path) -> Part:
-    """Read the part of a folder.
-
-    Raises
-    ------
-    SojournError
-        If it holds none, or it cannot be read.
-    """
+    """Read the part of a folder; raises `SojournError` if it holds none, or it cannot be read."""
     path = folder / FILE
     if not path.is_file():
         message = f"{folder} holds no validation: {FILE} is not there"

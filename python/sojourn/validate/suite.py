@@ -122,10 +122,7 @@ class Request:
 def whole(request: Request) -> tuple[Request, ...]:
     """Return what the whole set consists of; links, disciplines and duration are those of the grids.
 
-    Raises
-    ------
-    ParamError
-        If an option was given that its experiments set themselves.
+    Raises `ParamError` if an option was given that its experiments set themselves.
     """
     for name, value in request.options.items():
         if value is not None and name != "duration":
@@ -153,10 +150,7 @@ def _count_of(request: Request, name: str) -> int | None:
 def cells_of(request: Request) -> tuple[PlannedCell, ...]:
     """Return the cells of a grid or the drawn scenarios; all are checked.
 
-    Raises
-    ------
-    ParamError
-        If a value is refused.
+    Raises `ParamError` if a value is refused.
     """
     for field_name, number in (("repeat", request.repeats.kernel), ("sim-repeat", request.repeats.sim)):
         check_repeat(number, field_name)
@@ -190,6 +184,8 @@ def cells_of(request: Request) -> tuple[PlannedCell, ...]:
 def validate(request: Request, run: InWorld, *, figures: bool) -> list[tuple[Part, dict[str, Figure]]]:
     """Run what was asked for on all back ends, and judge it: a part and its figures for each pair of them.
 
+    Raises `ParamError` if a value is refused.
+
     Parameters
     ----------
     request
@@ -198,11 +194,6 @@ def validate(request: Request, run: InWorld, *, figures: bool) -> list[tuple[Par
         Runs the plans.
     figures
         Whether they are drawn.
-
-    Raises
-    ------
-    ParamError
-        If a value is refused.
     """
     cells = cells_of(request)
     ran = run_pairs(cells, request.repeats, run, request.real, request.kernel)

@@ -18,12 +18,8 @@ MOST = 10_000
 def rows(count: int, seed: int | Sequence[int], *, columns: int) -> list[list[float]]:
     """Return so many rows of so many numbers from 0 to below 1, the same for one seed.
 
-    Row k is a function of the seed and k alone, so a larger count begins with the rows of a smaller one.
-
-    Raises
-    ------
-    ParamError
-        If `count` is not from 1 to `MOST`.
+    Row k is a function of the seed and k alone, so a larger count begins with the rows of a smaller one. Raises
+    `ParamError` if `count` is not from 1 to `MOST`.
     """
     if not 1 <= count <= MOST:
         raise refused(count, "count", f"must be from 1 to {MOST}")

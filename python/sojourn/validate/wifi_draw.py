@@ -69,10 +69,7 @@ _STEP = 0.003
 def draw(count: int, seed: int) -> tuple[PlannedCell, ...]:
     """Return so many scenarios, named `cell SEED.NUMBER`, numbers from 1.
 
-    Raises
-    ------
-    ParamError
-        If `count` is out of range.
+    Raises `ParamError` if `count` is out of range.
     """
     rows = enumerate(uniform.rows(count, seed, columns=COLUMNS), 1)
     return tuple(_cell(row, f"cell {seed}.{number}") for number, row in rows)

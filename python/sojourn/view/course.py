@@ -33,6 +33,8 @@ def series(
 ) -> list[Line]:
     """Return the lines of a run, each thinned to about so many values; the least and the largest stay.
 
+    Raises `ParamError` if `points` is not possible.
+
     Parameters
     ----------
     frame
@@ -43,11 +45,6 @@ def series(
         Most values of a line.
     start, end
         The times that are looked at, s.
-
-    Raises
-    ------
-    ParamError
-        If `points` is not possible.
     """
     if not 4 <= points <= MOST_POINTS:
         message = f"points is {points}, but must be from 4 to {MOST_POINTS}"

@@ -140,10 +140,7 @@ class _Map(Struct):
 def map_of(source: Source) -> dict[str, list[str] | list[list[Value]]]:
     """Return the table that a map has come to: its columns, and a row for each cell.
 
-    Raises
-    ------
-    SojournError
-        If there is none, or it cannot be read.
+    Raises `SojournError` if there is none, or it cannot be read.
     """
     path = source.path / "map.json"
     bounded.check_inside(path, source.path)

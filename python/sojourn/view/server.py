@@ -356,10 +356,7 @@ def _files(folder: Path, built: int) -> dict[str, Path]:
 def listen(host: str, port: int) -> socket.socket:
     """Return a socket that listens on this machine alone.
 
-    Raises
-    ------
-    ParamError
-        If the host is not this machine, or the port cannot be had.
+    Raises `ParamError` if the host is not this machine, or the port cannot be had.
     """
     try:
         address = ipaddress.ip_address("127.0.0.1" if host == "localhost" else host)

@@ -164,17 +164,14 @@ def _has_results(path: Path) -> bool:
 def find(path: Path, store: Path | None = None) -> list[Source]:
     """Return what there is to see at a path; links that lead out of it are passed over.
 
+    Raises `SojournError` if there is nothing.
+
     Parameters
     ----------
     path
         The folder.
     store
         Another one that the runs may be in.
-
-    Raises
-    ------
-    SojournError
-        If there is nothing.
     """
     if not path.is_dir():
         message = f"DIR is {str(path)!r}, but must be a folder"

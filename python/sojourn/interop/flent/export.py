@@ -63,12 +63,7 @@ def data_file(run: Run, title: str | None = None) -> DataFile:
 def export(cells: Sequence[DisciplineRuns], folder: Path, *, force: bool = False) -> list[Path]:
     """Write a data file for each run and return their paths, in the order of the runs.
 
-    Raises
-    ------
-    ParamError
-        If one is there already and `force` is not given.
-    SojournError
-        If one cannot be written.
+    Raises `ParamError` if one is there already and `force` is not given, and `SojournError` if one cannot be written.
     """
     files: dict[str, DataFile] = {}
     for cell in cells:

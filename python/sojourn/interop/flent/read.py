@@ -94,10 +94,7 @@ class Imported:
 def read(path: Path) -> Imported:
     """Read a data file of version 1 to 4; packed with gzip, with bzip2, or plain.
 
-    Raises
-    ------
-    SojournError
-        If it cannot be read, or is not such a file; the message says why in one sentence.
+    Raises `SojournError` if it cannot be read, or is not such a file; the message says why in one sentence.
     """
     body = _parse(path)
     version = _version(body, path)

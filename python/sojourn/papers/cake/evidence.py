@@ -72,11 +72,8 @@ class Evidence(kit.Evidence):
     def of(self, cell: Cell) -> tuple[Observation, ...]:
         """Return the repeats of a cell.
 
-        Raises
-        ------
-        SojournError
-            If there are none, or can be none, or if a filter of acknowledgements was not at work: a back end may accept
-            the words and not tell the discipline what a packet acknowledges.
+        Raises `SojournError` if there are none, or can be none, or if a filter of acknowledgements was not at work: a
+        back end may accept the words and not tell the discipline what a packet acknowledges.
         """
         found = super().of(cell)
         if cell.scheme in FILTERS and found == self.cells.get(cell.replaced(scheme=UNFILTERED)):

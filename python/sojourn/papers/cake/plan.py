@@ -140,13 +140,7 @@ class CakeBed(Bed):
 
 
 def plan(bed: CakeBed) -> Sequence[Planned[Cell]]:
-    """Return all runs that can be made.
-
-    Raises
-    ------
-    ParamError
-        If there are none.
-    """
+    """Return all runs that can be made; raises `ParamError` if there are none."""
     there = runnable(cells(bed.parts), bed.lacks, bed.parts)
     return repeats((cell, bed.scenario(cell), bed.profile.repeat) for cell in there)
 

@@ -17,10 +17,7 @@ _KERNEL_TCP = "linux-6.1"
 def reproduction(request: Request) -> Reproduction[tuple[str, Cell], Mapping[str, Evidence]]:
     """Return the paper as a request has it.
 
-    Raises
-    ------
-    ParamError
-        If another TCP than the kernel's is wanted of the kernel.
+    Raises `ParamError` if another TCP than the kernel's is wanted of the kernel.
     """
     if request.on_kernel and request.stated_tcp not in (None, _KERNEL_TCP):
         raise refused(request.stated_tcp, "tcp", "the kernel has its own: leave it out")

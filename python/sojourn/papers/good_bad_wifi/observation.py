@@ -136,13 +136,7 @@ class PageObservation:
 
 
 def known(value: T | None, run: Observation, what: str) -> T:
-    """Return a value that the record tells.
-
-    Raises
-    ------
-    SojournError
-        If it does not.
-    """
+    """Return a value that the record tells; raises `SojournError` if it does not."""
     if value is None:
         message = f"the run with seed {run.seed} has no {what}"
         raise SojournError(message)

@@ -48,13 +48,7 @@ SHORTEST, LONGEST = 10.0, 500.0
 
 
 def steady(value: float | None, run: Observation) -> float:
-    """Return a quantity of the steady state.
-
-    Raises
-    ------
-    SojournError
-        If the run is not long enough.
-    """
+    """Return a quantity of the steady state; raises `SojournError` if the run is not long enough."""
     return known(value, run, f"steady state: duration is too short for it, as it begins after {STEADY_FROM_S:g} s")
 
 

@@ -134,16 +134,13 @@ def table1() -> Table:
 def loss_cells(loss: Losses) -> tuple[LossCell, ...]:
     """Return the cells of Table 2, row by row.
 
+    Raises `ParamError` if the counts are not ones (`sojourn.stats.share_interval`).
+
     Parameters
     ----------
     loss
         For each (link, cross traffic) and discipline the lost and the sent packets of each run. A discipline may be
         named as a preset, `gbw:codel`.
-
-    Raises
-    ------
-    ParamError
-        If the counts are not ones (`sojourn.stats.share_interval`).
     """
     cells = []
     for load, rows in _tables().table2.items():

@@ -30,10 +30,7 @@ def each_over_each(evidence: Evidence, cell: Cell) -> BySeed:
 def _cells_within(evidence: Evidence, *, part: str, bar: float) -> Judgement:
     """Judge how many of the measured cells of a part are within the bars, per cent.
 
-    Raises
-    ------
-    SojournError
-        If not all that can be run were run.
+    Raises `SojournError` if not all that can be run were run.
     """
     there = [cell for cell in measured() if cell.part == part and not evidence.lacks(cell)]
     found = [one for one in compared(evidence) if one.cell.part == part]

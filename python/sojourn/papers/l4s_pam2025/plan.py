@@ -141,11 +141,5 @@ class L4sBed(Bed):
 
 
 def plan(bed: L4sBed) -> Sequence[Planned[Cell]]:
-    """Return all runs that can be made.
-
-    Raises
-    ------
-    ParamError
-        If there are none.
-    """
+    """Return all runs that can be made; raises `ParamError` if there are none."""
     return repeats((cell, bed.scenario(cell), bed.repeat(cell)) for cell in runnable(bed.cells(), bed.lacks, bed.parts))

@@ -33,10 +33,7 @@ class Satellite:
     def read(text: str | None) -> Satellite:
         """Return the model with what `key=value,...` says of it; of `None`, the model as it is.
 
-        Raises
-        ------
-        ParamError
-            If a key is not known, is there twice, or has a value that a path cannot have.
+        Raises `ParamError` if a key is not known, is there twice, or has a value that a path cannot have.
         """
         settings: dict[str, str] = {}
         for part in [] if text is None else text.split(","):

@@ -138,10 +138,7 @@ def observe(run: Run) -> Observation:
 def median_ping(run: Observation, stations: tuple[str, ...]) -> float:
     """Return the mean over stations of the median round-trip time (ms).
 
-    Raises
-    ------
-    SojournError
-        If a station's ping was not answered.
+    Raises `SojournError` if a station's ping was not answered.
     """
     medians = []
     for name in stations:

@@ -49,12 +49,7 @@ def predicted(
     """Return what the analytical model says of the aggregates that were measured with UDP under a scheme.
 
     `timing` and `whole` are those of `sojourn.models.anomaly.predict`; with `counted` each station has the number of
-    aggregates that were measured, too, and else the same.
-
-    Raises
-    ------
-    SojournError
-        If there are no runs.
+    aggregates that were measured, too, and else the same. Raises `SojournError` if there are no runs.
     """
     runs = evidence.of(AXES(UDP, scheme))
     stations = []

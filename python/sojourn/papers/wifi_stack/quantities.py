@@ -51,13 +51,7 @@ def no_room(run: Observation, name: str) -> float:
 
 
 def voice(run: Observation, name: str) -> VoiceObservation:
-    """Return a voice stream.
-
-    Raises
-    ------
-    SojournError
-        If there is none of this name.
-    """
+    """Return a voice stream; raises `SojournError` if there is none of this name."""
     if name not in run.voices:
         message = f"the run with seed {run.seed} has no voice stream {name}"
         raise SojournError(message)

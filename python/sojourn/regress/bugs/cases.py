@@ -168,13 +168,7 @@ class Surprise(Struct, frozen=True, kw_only=True):
 
 
 def named(names: Iterable[str]) -> list[Bug]:
-    """Return the bugs of these names, all for none.
-
-    Raises
-    ------
-    ParamError
-        If there is none of a name.
-    """
+    """Return the bugs of these names, all for none; raises `ParamError` if there is none of a name."""
     every = {bug.name: bug for bug in bugs()}
     wanted = list(dict.fromkeys(names))
     for name in wanted:

@@ -53,12 +53,7 @@ class Found:
 def kernels(names: Several[str]) -> list[Kernel]:
     """Return the kernels of these names, which must be in virtual time; for none, the one that a run chooses.
 
-    Raises
-    ------
-    ParamError
-        If one is not there or has no virtual time.
-    SojournError
-        If there is none.
+    Raises `ParamError` if one is not there or has no virtual time, and `SojournError` if there is none.
     """
     wanted: Several[str | None] = list(dict.fromkeys(names)) or [None]
     found = []
@@ -74,13 +69,7 @@ def kernels(names: Several[str]) -> list[Kernel]:
 
 
 def on_kernel(bug: Bug, kernel: Kernel) -> Found:
-    """Return what a kernel has of a bug.
-
-    Raises
-    ------
-    SojournError
-        If the kernel or the agent fails.
-    """
+    """Return what a kernel has of a bug; raises `SojournError` if the kernel or the agent fails."""
     where = f"Linux {kernel.release}"
     if bug.script:
         return _of_script(bug, where, _drill(bug, kernel))

@@ -64,13 +64,7 @@ def of_simulator(play: Play, qdisc: str) -> Done:
 
 
 def value(play: Play, done: Done, scale: float) -> float:
-    """Return the reading of a play.
-
-    Raises
-    ------
-    SojournError
-        If there is nothing to read it of.
-    """
+    """Return the reading of a play; raises `SojournError` if there is nothing to read it of."""
     reading = play.reading
     if reading.of == COUNTER:
         if reading.counter not in done.counters:

@@ -29,13 +29,7 @@ def summary(kernel: str, found: Several[Found]) -> str:
 
 
 def report(bug: Bug, there: Several[Found]) -> str:
-    """Return the text for the maintainers, with what was measured.
-
-    Raises
-    ------
-    ParamError
-        If no kernel has the bug.
-    """
+    """Return the text for the maintainers, with what was measured; raises `ParamError` if no kernel has the bug."""
     having = [one for one in there if one.verdict == PRESENT]
     if not having:
         raise refused(bug.name, "report", f"the bug must be present, and it is not in {_and(_names(there))}")

@@ -67,12 +67,7 @@ def all_texts(kernel: Kernel) -> list[str]:
 def compare(text: str, sequences: int, seed: int, kernel: Kernel) -> Result:
     """Compare a discipline on so many random sequences.
 
-    Raises
-    ------
-    ParamError
-        If the discipline is not modelled.
-    SojournError
-        If the kernel or the agent fails.
+    Raises `ParamError` if the discipline is not modelled, and `SojournError` if the kernel or the agent fails.
     """
     verdicts = [_judge(sequence, seen) for sequence, seen in _played(text, sequences, seed, kernel)]
     return Result(text=text, verdicts=tuple(verdicts))
@@ -81,12 +76,7 @@ def compare(text: str, sequences: int, seed: int, kernel: Kernel) -> Result:
 def compare_shares(text: str, sequences: int, seed: int, kernel: Kernel) -> shares.Result:
     """Compare a discipline that draws random numbers on so many random sequences.
 
-    Raises
-    ------
-    ParamError
-        If the discipline is not modelled.
-    SojournError
-        If the kernel or the agent fails.
+    Raises `ParamError` if the discipline is not modelled, and `SojournError` if the kernel or the agent fails.
     """
     return shares.judge(text, list(_played(text, sequences, seed, kernel)))
 

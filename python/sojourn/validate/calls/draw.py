@@ -110,13 +110,7 @@ def _spread(number: int) -> int:
 
 
 def sequence(text: str, seed: int, number: int) -> Sequence:
-    """Return the sequence of this number for a discipline.
-
-    Raises
-    ------
-    ParamError
-        If the discipline is not modelled.
-    """
+    """Return the sequence of this number for a discipline; raises `ParamError` if the discipline is not modelled."""
     random_numbers = random.Random(f"{seed} {number} {text}")
     canonical = _native.Qdisc(kinds.exact(text), rate_bps=kinds.RATES[0]).text
     kind = str(json.loads(_native.kernel_qdisc(canonical, kinds.RATES[0]))["kind"])
