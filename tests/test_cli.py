@@ -248,10 +248,10 @@ def test_list_shows_everything(cli: Cli) -> None:
 
 
 def test_what_is_listed_for_linux_is_taken_there_and_refused_by_the_simulator() -> None:
-    found = catalogue()["linux"]
-    texts: list[dict[str, Any]] = [{"qdisc_up": one["kind"]} for one in found["qdiscs"]]
-    texts += [{"qdisc_up": one["text"]} for one in found["words"]]
-    for one in found["cc"]:
+    only = catalogue().linux
+    texts: list[dict[str, object]] = [{"qdisc_up": one["kind"]} for one in only.qdiscs]
+    texts += [{"qdisc_up": one["text"]} for one in only.words]
+    for one in only.cc:
         texts.append({"flows": [{"name": "a", "direction": "up", "congestion_control": one["name"]}]})
     assert len(texts) == 2
     for part in texts:

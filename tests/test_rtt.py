@@ -9,7 +9,7 @@ import struct
 import subprocess
 from decimal import Decimal
 from pathlib import Path
-from typing import Any
+from typing import NamedTuple
 
 import numpy as np
 import pytest
@@ -18,7 +18,10 @@ from sojourn.errors import ParamError
 from sojourn.interop import capture
 from sojourn.papers.flusher.evidence import CUBIC, passive
 from sojourn.papers.flusher.plan import FlusherBed
+from sojourn.record import PathRttRecord, Record
 from sojourn.round_trips import measure, numbers
+from sojourn.schema import required
+from sojourn.store.run import Run
 from sojourn.study.paper import Profile
 from tests import optional
 from tests.conftest import Cli, assert_one_sentence
@@ -26,36 +29,47 @@ from tests.conftest import Cli, assert_one_sentence
 SHORT = Profile(duration="10s", long_duration="10s", repeat=1, other_repeat=1)
 
 
+class Captures(NamedTuple):
+    """Captures at client and server of one run, and what the simulator itself says of its round trips."""
+
+    client: Path
+    server: Path
+    record: Record
+
+    @property
+    def rtt(self) -> PathRttRecord:
+        """The round-trip times of the only flow."""
+        return required(required(self.record.flusher, "flusher").flows[0].rtt, "rtt")
+
+
 @pytest.fixture(scope="module")
-def captures(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path, dict[str, Any]]:
+def captures(tmp_path_factory: pytest.TempPathFactory) -> Captures:
     """Captures at client and server of one run, and what the simulator itself says of its round trips."""
     folder = tmp_path_factory.mktemp("captures")
     scenario = FlusherBed(profile=SHORT).scenario(passive(CUBIC, 50, 50))
     for point in ("client", "server"):
-        record = json.loads(capture.run(scenario, folder / f"{point}.pcapng", points=[point]))
-    return folder / "client.pcapng", folder / "server.pcapng", record
+        record = capture.run(scenario, folder / f"{point}.pcapng", points=[point])
+    return Captures(folder / "client.pcapng", folder / "server.pcapng", Run(text=record).record)
 
 
-def test_two_captures_tell_what_the_simulator_measured_itself(captures: tuple[Path, Path, dict[str, Any]]) -> None:
+def test_two_captures_tell_what_the_simulator_measured_itself(captures: Captures) -> None:
     """The simulator knows its packets; the command only sees bytes at two places. Both find the same pairs."""
     client, server, record = captures
-    known = record["flusher"]["flows"][0]["rtt"]
+    known = captures.rtt
     found = measure(client, server)
-    assert record["bottleneck"]["up"]["drops"]["queue_limit"] > 0
-    assert found.rtt_ns.size == known["count"] > 1500
+    assert record.bottleneck["up"].drops["queue_limit"] > 0
+    assert found.rtt_ns.size == known.count > 1500
     summary = numbers(found.rtt_ns)
     for name in ("min_ms", "mean_ms", "max_ms"):
-        assert summary[name] == pytest.approx(known[name], abs=1e-6)
+        assert summary[name] == pytest.approx(getattr(known, name), abs=1e-6)
     bins = np.bincount((found.rtt_ns // 500_000).astype(int))
-    assert bins[known["first_bin"] :].tolist() == known["bins"]
-    for side in found.report["captures"]:
+    assert bins[known.first_bin :].tolist() == known.bins
+    for side in found.report.captures:
         parts = ("matched", "missing", "outside", "ambiguous", "duplicates")
-        assert side["packets"] == sum(side[part] for part in parts) == side["frames"]
+        assert side.packets == sum(getattr(side, part) for part in parts) == side.frames
 
 
-def test_an_offset_and_another_format_change_nothing(
-    captures: tuple[Path, Path, dict[str, Any]], tmp_path: Path
-) -> None:
+def test_an_offset_and_another_format_change_nothing(captures: Captures, tmp_path: Path) -> None:
     """The server's clock is set back by a year, and its capture written as pcap of microseconds."""
     client, server, _ = captures
     editcap = optional.program("editcap")
@@ -77,7 +91,7 @@ def _tshark(path: Path, *fields: str) -> list[list[str]]:
 
 @pytest.mark.skipif(shutil.which("tshark") is None, reason=optional.lacking("tshark").reason())
 def test_pairs_are_tshark_s_ack_rtt_at_the_client_less_that_at_the_server(
-    captures: tuple[Path, Path, dict[str, Any]], cli: Cli, tmp_path: Path
+    captures: Captures, cli: Cli, tmp_path: Path
 ) -> None:
     """Of acknowledgements of the segment that came last `ack_rtt` is the round trip and what the receiver waited.
 
@@ -102,40 +116,36 @@ def test_pairs_are_tshark_s_ack_rtt_at_the_client_less_that_at_the_server(
     assert same >= 0.99 * len(gaps)
 
 
-def test_tables_json_csv_and_figure_have_the_same_numbers(
-    captures: tuple[Path, Path, dict[str, Any]], cli: Cli, tmp_path: Path
-) -> None:
-    client, server, record = captures
+def test_tables_json_csv_and_figure_have_the_same_numbers(captures: Captures, cli: Cli, tmp_path: Path) -> None:
+    client, server, _ = captures
     words = ("rtt", str(client), str(server))
     found = json.loads(cli(*words, "--json", "--csv", "a.csv", "--plot", "a.svg").stdout)
-    known = record["flusher"]["flows"][0]["rtt"]
-    assert (found["format"], found["rtt"]["count"]) == ("sojourn-rtt/1", known["count"])
+    known = captures.rtt
+    assert (found["format"], found["rtt"]["count"]) == ("sojourn-rtt/1", known.count)
     assert found["flows"][0]["rtt"] == found["rtt"]
     table = cli(*words).stdout
-    assert f"{known['count']:,}" in table
-    assert f"{known['mean_ms']:.3f}" in table
-    assert len((tmp_path / "a.csv").read_text().splitlines()) == known["count"] + 1
+    assert f"{known.count:,}" in table
+    assert f"{known.mean_ms:.3f}" in table
+    assert len((tmp_path / "a.csv").read_text().splitlines()) == known.count + 1
     assert (tmp_path / "a.svg").read_text().startswith("<?xml")
     assert_one_sentence(cli(*words, "--csv", "a.csv", status=2), "csv is 'a.csv', which is there")
     cli(*words, "--csv", "a.csv", "--force")
 
 
-def test_flows_are_selected_by_address_port_and_protocol(captures: tuple[Path, Path, dict[str, Any]]) -> None:
+def test_flows_are_selected_by_address_port_and_protocol(captures: Captures) -> None:
     client, server, _ = captures
     whole = measure(client, server)
-    near = whole.report["flows"][0]["near"]
+    near = whole.report.flows[0].near
     host, port = near.rsplit(":", 1)
     for chosen in ({"hosts": [host]}, {"ports": [int(port)]}, {"protocol": "tcp"}):
         assert measure(client, server, **chosen).rtt_ns.size == whole.rtt_ns.size
     for other in ({"hosts": ["192.0.2.9"]}, {"ports": [1]}, {"protocol": "udp"}):
         none = measure(client, server, **other)
         assert none.rtt_ns.size == 0
-        assert none.report["captures"][0]["unselected"] == none.report["captures"][0]["frames"]
+        assert none.report.captures[0].unselected == none.report.captures[0].frames
 
 
-def test_bad_input_is_refused_in_one_sentence(
-    captures: tuple[Path, Path, dict[str, Any]], cli: Cli, tmp_path: Path
-) -> None:
+def test_bad_input_is_refused_in_one_sentence(captures: Captures, cli: Cli, tmp_path: Path) -> None:
     client, server, _ = captures
     good = (str(client), str(server))
     (tmp_path / "text").write_text("no capture, but quite some text in its place")
@@ -153,9 +163,7 @@ def test_bad_input_is_refused_in_one_sentence(
         assert_one_sentence(cli("rtt", *words, status=2), sentence)
 
 
-def test_captures_of_different_traffic_have_nothing_in_common(
-    captures: tuple[Path, Path, dict[str, Any]], cli: Cli, tmp_path: Path
-) -> None:
+def test_captures_of_different_traffic_have_nothing_in_common(captures: Captures, cli: Cli, tmp_path: Path) -> None:
     client, _, _ = captures
     (tmp_path / "empty.pcap").write_bytes(struct.pack("<IHHiIII", 0xA1B23C4D, 2, 4, 0, 0, 96, 1))
     done = cli("rtt", str(client), "empty.pcap", status=1)
@@ -174,7 +182,7 @@ def _blocks(order: str, *blocks: tuple[int, bytes]) -> bytes:
 
 @pytest.mark.parametrize("order", "<>")
 def test_packets_that_cannot_be_compared_are_the_reason(
-    order: str, captures: tuple[Path, Path, dict[str, Any]], cli: Cli, tmp_path: Path
+    order: str, captures: Captures, cli: Cli, tmp_path: Path
 ) -> None:
     client, server, _ = captures
     simple = (3, struct.pack(order + "I", 4) + b"abcd")
@@ -197,17 +205,14 @@ def test_packets_that_cannot_be_compared_are_the_reason(
     assert "are of flows that were not asked for" in done.stderr
 
 
-def test_a_cut_capture_is_used_up_to_there(
-    captures: tuple[Path, Path, dict[str, Any]], cli: Cli, tmp_path: Path
-) -> None:
-    client, server, record = captures
+def test_a_cut_capture_is_used_up_to_there(captures: Captures, cli: Cli, tmp_path: Path) -> None:
+    client, server, _ = captures
     data = server.read_bytes()
     (tmp_path / "cut.pcapng").write_bytes(data[: len(data) // 2 + 3])
     done = cli("rtt", str(client), "cut.pcapng", "--json", status=1)
     assert "cut.pcapng: the capture" in done.stderr
     found = json.loads(done.stdout)["rtt"]["count"]
-    known = record["flusher"]["flows"][0]["rtt"]["count"]
-    assert 0.4 * known < found < 0.6 * known
+    assert 0.4 * captures.rtt.count < found < 0.6 * captures.rtt.count
 
 
 def test_numbers_by_hand() -> None:

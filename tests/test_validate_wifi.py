@@ -64,7 +64,7 @@ def test_options_of_grids_are_refused_for_cells() -> None:
     for request in (
         suite.Request(experiment="wifi-dense", count=3),
         suite.Request(experiment="wifi-airtime", links="10/10"),
-        suite.Request(experiment="wifi-airtime", options={"rtt": "5ms"}),
+        suite.Request(experiment="wifi-airtime", options=suite.GridOptions(rtt="5ms")),
     ):
         with pytest.raises(ParamError, match="has cells of its own"):
             suite.cells_of(request)

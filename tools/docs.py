@@ -205,27 +205,27 @@ def disciplines() -> str:
         "A text of a discipline is what follows `tc qdisc add dev DEVICE root`. This page holds what `sojourn list` "
         "prints of disciplines, presets and congestion controls.",
     ]
-    for one in found["qdiscs"]:
-        parts += [f"## {one['kind']}", _sentence(one["summary"])]
+    for one in found.qdiscs:
+        parts += [f"## {one.kind}", _sentence(one.summary)]
         rows = []
-        for each in one["parameters"]:
-            default = "" if each["default"] is None else each["default"]
-            rows.append(f"| `{each['name']}` | {each['unit']} | {default} | {each['help']} |")
+        for each in one.parameters:
+            default = "" if each.default is None else each.default
+            rows.append(f"| `{each.name}` | {each.unit} | {default} | {each.help} |")
         heads = "| parameter | unit | default | meaning |\n| :-- | :-- | :-- | :-- |\n"
         parts += [heads + "\n".join(rows)] if rows else []
-        parts += [f"Source: {one['source']}."] if one.get("source") else []
-    only = found["linux"]
+        parts += [f"Source: {one.source}."] if one.source else []
+    only = found.linux
     parts += [
         "## Only on the linux back end",
-        "\n".join(f"- `{one['kind']}`: {one['summary']}" for one in only["qdiscs"]),
+        "\n".join(f"- `{one['kind']}`: {one['summary']}" for one in only.qdiscs),
     ]
     parts += ["## Presets", "Each direction is resolved from the rate of its own link."]
-    for one in found["presets"]:
-        rows = [f"| {rate} | `{text}` |" for rate, text in one["expands"].items()]
-        parts += [f"### {one['name']}", _sentence(one["summary"])]
+    for preset in found.presets:
+        rows = [f"| {rate} | `{text}` |" for rate, text in preset.expands.items()]
+        parts += [f"### {preset.name}", _sentence(preset.summary)]
         parts += ["| rate | text |\n| --: | :-- |\n" + "\n".join(rows)]
-    parts += ["## Congestion controls", f"In the simulator: {', '.join(f'`{name}`' for name in found['cc'])}."]
-    parts += ["On the linux back end also:", "\n".join(f"- `{one['name']}`: {one['summary']}" for one in only["cc"])]
+    parts += ["## Congestion controls", f"In the simulator: {', '.join(f'`{name}`' for name in found.cc)}."]
+    parts += ["On the linux back end also:", "\n".join(f"- `{one['name']}`: {one['summary']}" for one in only.cc)]
     return "\n\n".join(parts) + "\n"
 
 

@@ -6,16 +6,17 @@ are their numbers.
 
 from __future__ import annotations
 
-import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
+import msgspec
 import numpy as np
+from msgspec import Struct
 from numpy.typing import NDArray
 
-from sojourn import _native, bounded
+from sojourn import _native, bounded, schema
+from sojourn.bounds import Plain
 from sojourn.errors import refused
 
 FORMAT = "sojourn-rtt/1"
@@ -27,25 +28,76 @@ DEFAULT_HORIZON_NS = 10_000_000_000
 DEFAULT_GAP_NS = 1_000_000_000
 
 
+class Packets(Struct, frozen=True):
+    """What became of the packets of a capture."""
+
+    ambiguous: int
+    crowded: int
+    damage: str | None
+    duplicates: int
+    first_ns: int | None
+    frames: int
+    last_ns: int | None
+    matched: int
+    missing: int
+    outside: int
+    packets: int
+    skipped: dict[str, int]
+    unselected: int
+
+
+class Pairs(Struct, frozen=True):
+    """A flow that is in both captures, from the first one's side."""
+
+    both_ways: bool
+    far: str
+    matched_back: int
+    matched_forth: int
+    near: str
+    pairs: int
+    protocol: str
+
+    @property
+    def name(self) -> str:
+        """The flow in words: protocol, the endpoint on the first capture's side, the other."""
+        return f"{self.protocol} {self.near} {self.far}"
+
+
+class Report(Struct, frozen=True):
+    """Counts of both captures and of each flow."""
+
+    apart: int
+    captures: tuple[Packets, Packets]
+    flows: list[Pairs]
+    negative: int
+    offset_ns: int | None
+    pairs: int
+    unpaired: int
+
+
 @dataclass(frozen=True, kw_only=True)
 class RoundTrips:
     """What two captures tell."""
 
-    #: Counts of both captures and of each flow; see `as_json`.
-    report: dict[str, Any]
+    #: Counts of both captures and of each flow.
+    report: Report
     #: When each pair of packets was complete, nanoseconds since 1970 by the first capture's clock, about in order.
     at_ns: NDArray[np.uint64]
     #: The round-trip time of each.
     rtt_ns: NDArray[np.uint64]
-    #: Number of its flow in `report["flows"]`.
+    #: Number of its flow in `report.flows`.
     flow: NDArray[np.uint32]
 
-    def as_json(self) -> dict[str, Any]:
+    def as_json(self) -> Mapping[str, Plain]:
         """Return the report with the numbers of all pairs and of each flow's, as plain values."""
-        flows = [one | {"rtt": numbers(self.of_flow(i))} for i, one in enumerate(self.report["flows"]) if one["pairs"]]
-        without = [one for one in self.report["flows"] if not one["pairs"]]
-        rest = {key: value for key, value in self.report.items() if key != "flows"}
-        return {"format": FORMAT, **rest, "rtt": numbers(self.rtt_ns), "flows": flows, "flows_without_pairs": without}
+        plain = msgspec.to_builtins(self.report)
+        flows, without = [], []
+        for number, flow in enumerate(plain.pop("flows")):
+            if flow["pairs"]:
+                flows.append(flow | {"rtt": numbers(self.of_flow(number))})
+            else:
+                without.append(flow)
+        return {"format": FORMAT, **plain, "rtt": numbers(self.rtt_ns), "flows": flows, "flows_without_pairs": without}
 
     def of_flow(self, number: int) -> NDArray[np.uint64]:
         """Return the round-trip times of a flow."""
@@ -53,8 +105,8 @@ class RoundTrips:
         return found
 
     def names(self) -> list[str]:
-        """Return the flows in words: protocol, the endpoint on the first capture's side, the other."""
-        return [f"{one['protocol']} {one['near']} {one['far']}" for one in self.report["flows"]]
+        """Return the flows in words."""
+        return [flow.name for flow in self.report.flows]
 
 
 def measure(
@@ -88,7 +140,7 @@ def measure(
         raise refused(str(b), "b", "must be another file than a: the capture of a second point of the path")
     report, at, rtt, flow = _native.packet_pairs(a, b, list(hosts), list(ports), protocol, horizon_ns, gap_ns)
     return RoundTrips(
-        report=json.loads(report),
+        report=schema.decoder(Report).decode(report),
         at_ns=np.frombuffer(at, dtype="<u8"),
         rtt_ns=np.frombuffer(rtt, dtype="<u8"),
         flow=np.frombuffer(flow, dtype="<u4"),

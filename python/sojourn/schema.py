@@ -188,7 +188,7 @@ def _clause(message: str, plain: Any, kind: Any, where: str) -> str:
     return f"{where or 'it'} is {shown(value)}, but must be {_rule(expected)}"
 
 
-def _culprit(table: dict[str, Any], fails: Callable[[], bool]) -> str:
+def _culprit(table: dict[str, object], fails: Callable[[], bool]) -> str:
     """Return the first key of a table that fails, and leave nothing else in it."""
     items = list(table.items())
     while len(items) > 1:

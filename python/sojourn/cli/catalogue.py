@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import argparse
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import msgspec
 from msgspec import Struct
 
 from sojourn import _native, disciplines, schema, tables
+from sojourn.bounds import Plain
 from sojourn.experiments import BUILT_IN, Experiment
 from sojourn.experiments.options import defaults, own
 from sojourn.experiments.pages import pages
@@ -22,18 +23,43 @@ _ABOUT = (
 
 PARTS = ("experiments", "pages", "qdiscs", "presets", "cc", "linux")
 
-#: What the kernel has and the simulator has not.
-ONLY_LINUX: dict[str, list[dict[str, str]]] = {
-    "qdiscs": [],
-    "cc": [],
-    "words": [
+
+class OnlyLinux(Struct, frozen=True, kw_only=True):
+    """What the kernel has and the simulator has not: disciplines, congestion controls, and words of disciplines."""
+
+    qdiscs: list[dict[str, str]] = []
+    cc: list[dict[str, str]] = []
+    words: list[dict[str, str]]
+
+
+class Preset(Struct, frozen=True):
+    """A preset, and what it stands for at some rates."""
+
+    expands: dict[str, str]
+    name: str
+    summary: str
+
+
+class Catalogue(Struct, frozen=True, kw_only=True):
+    """All that there is to list."""
+
+    experiments: list[Mapping[str, Plain]]
+    pages: list[Mapping[str, Plain]]
+    qdiscs: list[disciplines.Kind]
+    presets: list[Preset]
+    cc: list[str]
+    linux: OnlyLinux
+
+
+ONLY_LINUX = OnlyLinux(
+    words=[
         {
             "text": "cake nat",
             "summary": "hosts before address translation, which needs connection tracking",
         },
         {"text": "cake fwmark 0xff", "summary": "tins by firewall marks under this mask"},
-    ],
-}
+    ]
+)
 
 
 def add(commands: Any) -> None:
@@ -46,13 +72,11 @@ def add(commands: Any) -> None:
     parser.set_defaults(handler=handle)
 
 
-def catalogue() -> dict[str, Any]:
+def catalogue() -> Catalogue:
     """Return all that there is to list."""
-    return {
-        "experiments": [
-            {"name": one.name, "summary": one.summary, "options": _options(one)} for one in BUILT_IN.values()
-        ],
-        "pages": [
+    return Catalogue(
+        experiments=[{"name": one.name, "summary": one.summary, "options": _options(one)} for one in BUILT_IN.values()],
+        pages=[
             {
                 "name": page.name,
                 "summary": page.summary,
@@ -63,14 +87,14 @@ def catalogue() -> dict[str, Any]:
             }
             for page in pages().values()
         ],
-        "qdiscs": msgspec.to_builtins(list(disciplines.MODELLED.values())),
-        "presets": msgspec.to_builtins(_known_presets()),
-        "cc": _native.congestion_controls(),
-        "linux": ONLY_LINUX,
-    }
+        qdiscs=list(disciplines.MODELLED.values()),
+        presets=_known_presets(),
+        cc=_native.congestion_controls(),
+        linux=ONLY_LINUX,
+    )
 
 
-def _options(experiment: Experiment) -> list[dict[str, str | int | float | bool | None]]:
+def _options(experiment: Experiment) -> list[Mapping[str, Plain]]:
     """Return what not all experiments take."""
     default = defaults(experiment.options)
     return [
@@ -83,8 +107,8 @@ def handle(args: argparse.Namespace) -> int:
     """Print it."""
     parts = PARTS if args.part is None else (args.part,)
     if args.json:
-        found = catalogue()
-        print(json.dumps({part: found[part] for part in parts}))
+        plain = msgspec.to_builtins(catalogue())
+        print(json.dumps({part: plain[part] for part in parts}))
         return 0
     printers: dict[str, Callable[[], str]] = {
         "experiments": _experiments,
@@ -96,14 +120,6 @@ def handle(args: argparse.Namespace) -> int:
     }
     print("\n\n".join(printers[part]() for part in parts))
     return 0
-
-
-class Preset(Struct, frozen=True):
-    """A preset, and what it stands for at some rates."""
-
-    expands: dict[str, str]
-    name: str
-    summary: str
 
 
 def _known_presets() -> list[Preset]:
@@ -148,8 +164,8 @@ def _cc() -> str:
 
 def _linux() -> str:
     lines = ["On the linux back end also (--backend linux; parameters as tc has them)", ""]
-    for one in (*ONLY_LINUX["qdiscs"], *ONLY_LINUX["cc"]):
+    for one in (*ONLY_LINUX.qdiscs, *ONLY_LINUX.cc):
         option = f"--qdisc {one['kind']}" if "kind" in one else f"--cc {one['name']}"
         lines.append(f"{option}: {one['summary']}")
-    lines += [f'--qdisc "{one["text"]}": {one["summary"]}' for one in ONLY_LINUX["words"]]
+    lines += [f'--qdisc "{one["text"]}": {one["summary"]}' for one in ONLY_LINUX.words]
     return "\n".join(lines)

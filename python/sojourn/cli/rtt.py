@@ -16,7 +16,9 @@ from sojourn.errors import refused
 from sojourn.files import check_target
 
 if TYPE_CHECKING:
-    from sojourn.round_trips import RoundTrips
+    from collections.abc import Mapping
+
+    from sojourn.round_trips import Packets, RoundTrips
 
 _ABOUT = """\
 Measures round-trip times between two points of a path, from a capture taken at each point (pcap or pcapng).
@@ -161,43 +163,44 @@ def _check_targets(args: argparse.Namespace) -> None:
 
 def describe(found: RoundTrips) -> str:
     """Return the tables: round-trip times of all and of each flow, and what became of the packets."""
-    whole = found.as_json()
-    flows = sorted(whole["flows"], key=lambda flow: -flow["pairs"])
-    rows = [_row("all", whole["rtt"])]
-    if len(flows) > 1:
-        rows += [_row(f"{one['protocol']} {one['near']} {one['far']}", one["rtt"]) for one in flows[:_FLOWS]]
-    elif flows:
-        one = flows[0]
-        rows = [_row(f"{one['protocol']} {one['near']} {one['far']}", one["rtt"])]
+    from sojourn.round_trips import numbers
+
+    report = found.report
+    paired = (number for number, flow in enumerate(report.flows) if flow.pairs)
+    flows = sorted(paired, key=lambda number: -report.flows[number].pairs)
+    rows = [_row(report.flows[number].name, numbers(found.of_flow(number))) for number in flows[:_FLOWS]]
+    if len(flows) != 1:
+        rows = [_row("all", numbers(found.rtt_ns)), *rows]
     parts = ["round-trip times, ms", tables.text(_HEADERS, rows)]
     if len(flows) > _FLOWS:
         parts.append(f"and {len(flows) - _FLOWS} flows more, with fewer pairs; --json and --csv have all")
-    captures = whole["captures"]
     counts = [
-        [words, *(f"{one[key]:,}" for one in captures)] for key, words in _COUNTS if any(one[key] for one in captures)
+        [words, *(f"{getattr(side, key):,}" for side in report.captures)]
+        for key, words in _COUNTS
+        if any(getattr(side, key) for side in report.captures)
     ]
-    reasons = sorted({reason for one in captures for reason in one["skipped"]})
+    reasons = sorted({reason for side in report.captures for reason in side.skipped})
     counts += [
-        [f"skipped: {reason.replace('_', ' ')}", *(f"{one['skipped'].get(reason, 0):,}" for one in captures)]
+        [f"skipped: {reason.replace('_', ' ')}", *(f"{side.skipped.get(reason, 0):,}" for side in report.captures)]
         for reason in reasons
     ]
     parts += ["", tables.text(["packets", "A", "B"], counts)]
     lost = [
-        f"{whole[key]:,} {words}"
-        for key, words in (
-            ("unpaired", "packets went back with nothing new before them"),
-            ("apart", "pairs were too far apart at B"),
-            ("negative", "pairs had a negative time"),
+        f"{count:,} {words}"
+        for count, words in (
+            (report.unpaired, "packets went back with nothing new before them"),
+            (report.apart, "pairs were too far apart at B"),
+            (report.negative, "pairs had a negative time"),
         )
-        if whole[key]
+        if count
     ]
-    one_way = sum(not flow["both_ways"] for flow in whole["flows_without_pairs"])
+    one_way = sum(not flow.both_ways for flow in report.flows if not flow.pairs)
     if one_way:
         lost.append(f"{one_way:,} flows went one way only")
     return "\n".join([*parts, *([""] if lost else []), *lost])
 
 
-def _row(name: str, rtt: dict[str, Any]) -> list[str]:
+def _row(name: str, rtt: Mapping[str, float | int | None]) -> list[str]:
     return [name, f"{rtt['count']:,}", *(tables.number(rtt[key], 3) for key in _NUMBERS)]
 
 
@@ -224,14 +227,14 @@ def _write(args: argparse.Namespace, found: RoundTrips) -> None:
 def _complaints(args: argparse.Namespace, found: RoundTrips) -> int:
     """Say what is wrong with the captures, and return the exit status."""
     status = 0
-    for path, capture in zip((args.a, args.b), found.report["captures"], strict=True):
-        if capture["damage"]:
-            print(f"sojourn: {path}: {capture['damage']}; the part before it was used", file=sys.stderr)
+    captures = list(zip((args.a, args.b), found.report.captures, strict=True))
+    for path, capture in captures:
+        if capture.damage:
+            print(f"sojourn: {path}: {capture.damage}; the part before it was used", file=sys.stderr)
             status = 1
-    if found.report["offset_ns"] is None:
-        captures = list(zip((args.a, args.b), found.report["captures"], strict=True))
+    if found.report.offset_ns is None:
         whys = [f"{path} has {why}" for path, capture in captures if (why := _unused(capture))]
-        if all(capture["packets"] for _, capture in captures):
+        if all(capture.packets for _, capture in captures):
             whys.append("were they taken at the same time, with offload off, and without a NAT between them?")
         why = "; ".join(whys)
         print(f"sojourn: no packet is in both {args.a} and {args.b}: {why}", file=sys.stderr)
@@ -245,14 +248,14 @@ def _complaints(args: argparse.Namespace, found: RoundTrips) -> int:
     return status
 
 
-def _unused(capture: dict[str, Any]) -> str:
+def _unused(capture: Packets) -> str:
     """Say which packets of a capture were not looked for in the other; nothing if that is as in any capture."""
-    counts = capture["skipped"] | {name: capture[name] for name in ("unselected", "crowded")}
-    if capture["packets"]:
+    counts = capture.skipped | {"unselected": capture.unselected, "crowded": capture.crowded}
+    if capture.packets:
         counts = {name: count for name, count in counts.items() if name in _LACKS}
     parts = [f"{counts.pop(name):,} {text}" for name, text in (_LACKS | _OTHERS).items() if counts.get(name)]
     malformed = sum(counts.values())
     parts += [f"{malformed:,} are malformed"] if malformed else []
     if not parts:
-        return "" if capture["packets"] else "no packets"
-    return f"{capture['frames']:,} packets, of which {' and '.join(parts)}"
+        return "" if capture.packets else "no packets"
+    return f"{capture.frames:,} packets, of which {' and '.join(parts)}"

@@ -5,12 +5,16 @@ from __future__ import annotations
 import argparse
 import json
 import sys
+from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING
 
 from sojourn import backends, tables
 from sojourn.cli import options
 from sojourn.errors import ParamError, refused
+
+if TYPE_CHECKING:
+    from sojourn.tune.map import MapCell
 
 #: Options of a single link or a search, which a map has not.
 _FOREIGN = (
@@ -76,18 +80,19 @@ def handle(args: argparse.Namespace) -> int:
             options.say_how_to_go_on("the same command goes on from there"),
             progress_bar(maps.runs(qdiscs, rates, rtts), "map") as tick,
         ):
-            rows = maps.draw_map(bench, qdiscs=qdiscs, rates=rates, rtts_ms=rtts, seed=args.seed, tick=tick)
+            cells = maps.draw_map(bench, qdiscs=qdiscs, rates=rates, rtts_ms=rtts, seed=args.seed, tick=tick)
     finally:
         bench.journal.close()
+    rows = [cell.row() for cell in cells]
     whole = json.dumps({"format": maps.FORMAT, "load": load, "congestion_control": cc, "cells": rows}, indent=1)
     from sojourn.plots import save
     from sojourn.plots.tuning_map import tuning_map
 
     folder.write("map.json", whole + "\n")
     folder.write("map.csv", tables.csv_text(rows))
-    save.write(folder, {"map": tuning_map(rows)})
+    save.write(folder, {"map": tuning_map(cells)})
     folder.finish()
-    print(whole if args.json else _table(rows))
+    print(whole if args.json else _table(cells))
     print(f"{len(rows)} cells: {args.out}", file=sys.stderr)
     return 0
 
@@ -107,7 +112,7 @@ def _check(args: argparse.Namespace, qdiscs: tuple[str, ...]) -> None:
         raise ParamError(message)
 
 
-def _table(rows: list[dict[str, Any]]) -> str:
+def _table(cells: Sequence[MapCell]) -> str:
     headers = [
         *("qdisc", "rate", "rtt (ms)", "target", "interval", "utilisation", "delay (ms)"),
         *("default", "rural", "rule"),
@@ -116,18 +121,19 @@ def _table(rows: list[dict[str, Any]]) -> str:
         headers,
         [
             [
-                row["qdisc"],
-                row["rate"],
-                f"{row['rtt_ms']:g}",
-                f"{row['target_ms']:g}",
-                f"{row['interval_ms']:g}",
-                tables.number(row["best_utilisation"], 3),
-                tables.number(row["best_delay"], 1),
+                cell.qdisc,
+                cell.rate,
+                f"{cell.rtt_ms:g}",
+                f"{cell.best['target']:g}",
+                f"{cell.best['interval']:g}",
+                tables.number(cell.means["best"]["utilisation"], 3),
+                tables.number(cell.means["best"]["delay"], 1),
                 *(
-                    f"{tables.number(row[f'{name}_utilisation'], 3)} / {tables.number(row[f'{name}_delay'], 1)}"
+                    f"{tables.number(cell.means[name]['utilisation'], 3)} / "
+                    f"{tables.number(cell.means[name]['delay'], 1)}"
                     for name in ("default", "rural", "rule")
                 ),
             ]
-            for row in rows
+            for cell in cells
         ],
     )

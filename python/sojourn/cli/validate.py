@@ -251,12 +251,11 @@ def _requests(args: argparse.Namespace) -> tuple[Request, ...]:
     from sojourn.validate.execute import Repeats
 
     default = suite.DEFAULT_REPEATS
-    names = ("rtt", "cc", "duration", "page", "flows_up", "flows_down")
     any_kernel = suite.Request(
         experiment=args.experiment,
         links=args.links,
         qdiscs=args.qdisc,
-        options={name: getattr(args, name) for name in names},
+        options=suite.GridOptions(**{name: getattr(args, name) for name in suite.GridOptions.__struct_fields__}),
         seed=args.seed,
         count=args.count,
         only=tuple(name.strip() for name in args.only.split(",")) if args.only is not None else (),

@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 from sojourn import tables
+from sojourn.bounds import Plain
 from sojourn.regress import verdict
 from sojourn.regress.pair import interval_plain
 from sojourn.regress.quantities import Worse
@@ -83,7 +83,7 @@ class Found:
     def to_json(self) -> str:
         """Return all but the records as one JSON object of format `sojourn-kernel-bisect/1`."""
         judged = self.judged()
-        plain: dict[str, Any] = {
+        plain: Mapping[str, Plain] = {
             "format": FORMAT,
             "experiment": self.experiment,
             "command": self.command,

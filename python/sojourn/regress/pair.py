@@ -6,8 +6,8 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
+from sojourn.bounds import Plain
 from sojourn.kernel.cache import LINUX
 from sojourn.record import Record
 from sojourn.regress import quantities, verdict
@@ -188,7 +188,7 @@ def _mean(values: Sequence[float | None]) -> Interval | None:
     return mean_interval(there) if there else None
 
 
-def _plain(row: Row) -> dict[str, Any]:
+def _plain(row: Row) -> Mapping[str, Plain]:
     first, second = row.means()
     judged = row.verdict
     return {

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any
 
 from msgspec.structs import asdict
 
@@ -44,12 +43,12 @@ def runs(cells: Iterable[DisciplineRuns]) -> pl.DataFrame:
     return pl.DataFrame([{name: row.get(name) for name in RUN_SCHEMA} for row in rows], schema=RUN_SCHEMA)
 
 
-def metrics_of(run: Run) -> dict[str, Any]:
+def metrics_of(run: Run) -> dict[str, float | None]:
     """Return the summary of a run, flat: quantiles of the round-trip time as `rtt_median_ms` and so on."""
     return flat(run.summary) | _voice(run.voices)
 
 
-def flat(summary: Summary) -> dict[str, Any]:
+def flat(summary: Summary) -> dict[str, float | None]:
     """Return the numbers of a summary by their names in `RUN_SCHEMA`."""
     rtt = {f"rtt_{name}_ms": value for name, value in asdict(summary.rtt_ms).items()}
     return asdict(summary) | rtt | {"fct_ms": or_null(summary.fct_ms)}

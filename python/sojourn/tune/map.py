@@ -9,13 +9,15 @@ one and the rule of thumb, and only those numbers are in the map.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from itertools import product
 from statistics import fmean
 
+from sojourn import tables
 from sojourn.errors import refused
-from sojourn.stats import mean_interval
+from sojourn.stats import Interval, mean_interval
+from sojourn.study.evidence import differences
 from sojourn.tune.bench import Bench, Scored, Seeds, Tick
 from sojourn.tune.link import Link, read_link
 from sojourn.tune.rule import rule
@@ -45,25 +47,62 @@ SEARCH_SEEDS = 2
 FRESH_SEEDS = 6
 #: What settings are compared by, with fresh seeds.
 METRICS = ("utilisation", "delay", "fct")
+_TIMES = ("target", "interval")
 
-#: A cell of the map: a discipline on a link.
-Row = dict[str, str | float | bool | None]
+
+@dataclass(frozen=True, kw_only=True)
+class MapCell:
+    """A cell of the map: a discipline on a link; times are in ms."""
+
+    qdisc: str
+    rate: str
+    rtt_ms: float
+    #: Whether the load fills the link. If not, nothing is said of the cell.
+    filled: bool
+    #: The best setting: target and interval, by name.
+    best: Mapping[str, float]
+    #: The least and the largest of those that are nearly as good, by name.
+    near: Mapping[str, tuple[float, float]]
+    #: Target and interval by the rule of thumb.
+    rule: Mapping[str, float]
+    #: Means of `METRICS` with fresh seeds, by setting: best, default, rural and rule.
+    means: Mapping[str, Mapping[str, float]]
+    #: The rule's value less the best setting's, by metric.
+    gaps: Mapping[str, Interval]
+
+    def row(self) -> dict[str, tables.Value]:
+        """Return what `map.csv` and `map.json` hold of the cell."""
+        row: dict[str, tables.Value] = {
+            "qdisc": self.qdisc,
+            "rate": self.rate,
+            "rtt_ms": self.rtt_ms,
+            "filled": self.filled,
+        }
+        row |= {f"{name}_ms": self.best[name] for name in _TIMES}
+        for name, (low, high) in self.near.items():
+            row |= {f"{name}_from_ms": low, f"{name}_to_ms": high}
+        row |= {f"rule_{name}_ms": self.rule[name] for name in _TIMES}
+        for setting, means in self.means.items():
+            row |= {f"{setting}_{metric}": mean for metric, mean in means.items()}
+        for metric, gap in self.gaps.items():
+            row |= {f"rule_less_best_{metric}_{end}": _short(getattr(gap, end)) for end in ("low", "high")}
+        return row
 
 
 def draw_map(
     bench: Bench, *, qdiscs: Sequence[str], rates: Sequence[str], rtts_ms: Sequence[float], seed: int, tick: Tick
-) -> list[Row]:
-    """Return the rows of `map.csv` and `map.json`: a cell each, discipline by discipline, rate by rate.
+) -> list[MapCell]:
+    """Return the cells, discipline by discipline, rate by rate.
 
     What the bench is besides its link is that of all cells. Raises `ParamError` if a scenario is refused, and
     `SojournError` if a run fails.
     """
     seeds = seeds_of(seed)
-    rows = []
+    cells = []
     for qdisc, rate, rtt in product(qdiscs, rates, rtts_ms):
         here = replace(bench, link=link_of(rate, rtt))
-        rows.append(_row(here, space(qdisc, here.link, "up", (), bench.backend.name), rate, seeds, tick))
-    return rows
+        cells.append(_cell(here, space(qdisc, here.link, "up", (), bench.backend.name), rate, seeds, tick))
+    return cells
 
 
 def seeds_of(seed: int) -> Seeds:
@@ -111,7 +150,7 @@ def grid(link: Link) -> list[tuple[float, float]]:
     return [(target, interval) for target in targets for interval in intervals]
 
 
-def _row(bench: Bench, found: Space, rate: str, seeds: Seeds, tick: Tick) -> Row:
+def _cell(bench: Bench, found: Space, rate: str, seeds: Seeds, tick: Tick) -> MapCell:
     """Search a cell: the grid with the seeds of the search, then the best and the known settings with fresh ones."""
     rtt = bench.link.rtts_ms[0]
     references = found.references()
@@ -127,25 +166,23 @@ def _row(bench: Bench, found: Space, rate: str, seeds: Seeds, tick: Tick) -> Row
         "rule": _setting(found, common, target, interval),
     }
     checked = dict(zip(known, bench.run([*known.items()], seeds.fresh, tick), strict=True))
-    row: Row = {
-        "qdisc": found.qdisc,
-        "rate": rate,
-        "rtt_ms": rtt,
-        "filled": max(one.worst("utilisation") for one in tried) >= FILLED,
-        "target_ms": checked["best"].setting.values["target"],
-        "interval_ms": checked["best"].setting.values["interval"],
-    }
-    for name, (low, high) in near.items():
-        row |= {f"{name}_from_ms": low, f"{name}_to_ms": high}
-    row |= {f"rule_{name}_ms": checked["rule"].setting.values[name] for name in ("target", "interval")}
-    for name, one in checked.items():
-        for metric in METRICS:
-            row[f"{name}_{metric}"] = float(f"{fmean(one.samples[metric][0]):.5g}")
-    for metric in METRICS:
-        ruled, most = (checked[name].samples[metric][0] for name in ("rule", "best"))
-        gap = mean_interval(a - b for a, b in zip(ruled, most, strict=True))
-        row |= {f"rule_less_best_{metric}_{end}": _short(getattr(gap, end)) for end in ("low", "high")}
-    return row
+    samples = {name: {metric: one.samples[metric][0] for metric in METRICS} for name, one in checked.items()}
+    return MapCell(
+        qdisc=found.qdisc,
+        rate=rate,
+        rtt_ms=rtt,
+        filled=max(one.worst("utilisation") for one in tried) >= FILLED,
+        best=checked["best"].setting.values,
+        near=near,
+        rule=checked["rule"].setting.values,
+        means={
+            name: {metric: float(f"{fmean(values):.5g}") for metric, values in of_metric.items()}
+            for name, of_metric in samples.items()
+        },
+        gaps={
+            metric: mean_interval(differences(samples["rule"][metric], samples["best"][metric])) for metric in METRICS
+        },
+    )
 
 
 def choose(tried: Sequence[Scored]) -> tuple[Scored, dict[str, tuple[float, float]]]:
@@ -156,10 +193,7 @@ def choose(tried: Sequence[Scored]) -> tuple[Scored, dict[str, tuple[float, floa
     good = [one for one in full if one.worst("fct") <= ENOUGH_FCT * quickest] or full
     best = min(good, key=lambda one: one.worst("delay"))
     near = [one.setting.values for one in good if one.worst("delay") <= 1.25 * best.worst("delay")]
-    ranges = {
-        name: (min(values[name] for values in near), max(values[name] for values in near))
-        for name in ("target", "interval")
-    }
+    ranges = {name: (min(values[name] for values in near), max(values[name] for values in near)) for name in _TIMES}
     return best, ranges
 
 

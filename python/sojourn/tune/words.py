@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 from sojourn import tables
+from sojourn.bounds import Plain
 from sojourn.stats import Interval, mean_interval
 from sojourn.tune import answer
 from sojourn.tune.bench import Bench, Scored, Seeds
@@ -19,7 +19,7 @@ FORMAT = "sojourn-tune/1"
 _DIGITS = 6
 
 
-def whole(outcome: Tuning, bench: Bench, space: Space, request: Request, seeds: Seeds) -> dict[str, Any]:
+def whole(outcome: Tuning, bench: Bench, space: Space, request: Request, seeds: Seeds) -> Mapping[str, Plain]:
     """Return what tune.json holds."""
     link, load = bench.link, bench.load
     best = outcome.best
@@ -224,7 +224,7 @@ def named(outcome: Tuning) -> dict[str, Scored]:
     return named
 
 
-def _checked(one: Scored, metrics: Sequence[str], rtts_ms: Sequence[float]) -> dict[str, Any]:
+def _checked(one: Scored, metrics: Sequence[str], rtts_ms: Sequence[float]) -> Mapping[str, Plain]:
     return {
         "tc": answer.leaf(one.setting.text),
         "metrics": {
@@ -237,7 +237,7 @@ def _checked(one: Scored, metrics: Sequence[str], rtts_ms: Sequence[float]) -> d
     }
 
 
-def _point(one: Scored, request: Request, metrics: Sequence[str]) -> dict[str, Any]:
+def _point(one: Scored, request: Request, metrics: Sequence[str]) -> Mapping[str, Plain]:
     worst: Mapping[str, float] = {name: _short(one.worst(name)) for name in metrics}
     return {
         "name": one.name or None,

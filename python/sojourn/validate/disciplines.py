@@ -11,7 +11,6 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from sojourn import _native
 from sojourn.errors import ParamError, refused
@@ -85,12 +84,13 @@ def as_in(scenario: Scenario, release: str) -> Scenario:
 
     `release` is as `uname -r` says it. A variant that the scenario names stays.
     """
-    ways: dict[str, Any] = {way: getattr(scenario, way) for way in ("qdisc_up", "qdisc_down")}
-    changed: dict[str, Any] = {way: _text_in(text, release) for way, text in ways.items() if isinstance(text, str)}
-    tcp, (version, variant) = scenario.tcp or Tcp(), _TCP_SINCE
-    if version_key(release) >= version and tcp.variant is None:
-        changed["tcp"] = dataclasses.replace(tcp, variant=variant)
-    return scenario if changed == ways else dataclasses.replace(scenario, **changed)
+    up, down = (
+        _text_in(text, release) if isinstance(text, str) else text for text in (scenario.qdisc_up, scenario.qdisc_down)
+    )
+    tcp, (version, variant) = scenario.tcp, _TCP_SINCE
+    if version_key(release) >= version and (tcp is None or tcp.variant is None):
+        tcp = dataclasses.replace(tcp or Tcp(), variant=variant)
+    return dataclasses.replace(scenario, qdisc_up=up, qdisc_down=down, tcp=tcp)
 
 
 def _text_in(text: str, release: str) -> str:

@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
-import json
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, Literal
 
+from msgspec import Struct
+
 from sojourn.record import Record
 from sojourn.scenario import Scenario
+from sojourn.schema import decoder
 from sojourn.stats.difference import difference_interval
 from sojourn.store.run import Run
 from sojourn.validate import bars
 from sojourn.validate.bars import Factor, Judged, Side
 from sojourn.validate.entry import Entry
-from sojourn.validate.execute import KERNEL, LIVE, SIM, Both, Pair
+from sojourn.validate.execute import KERNEL, LIVE, SIM, Both, Name, Pair
 from sojourn.validate.grid import PlannedCell
 from sojourn.validate.metric import Metric
 from sojourn.validate.metrics import metrics_of
@@ -51,11 +53,10 @@ class Row:
         gap = None
         if self.sim is not None and self.kernel is not None:
             gap = difference_interval(self.sim.interval, self.kernel.interval)
-        sides = {name: None for name in (SIM, KERNEL, LIVE)} | _numbers(self.pair[0], self.sim)
         return Entry(
             scenario=self.cell.name,
             metric=self.metric.name,
-            **sides | _numbers(self.pair[1], self.kernel),
+            **_numbers(dict(zip(self.pair, (self.sim, self.kernel), strict=True))),
             ratio=ratio(self.sim, self.kernel),
             verdict=self.verdict,
             title=self.metric.title,
@@ -69,11 +70,11 @@ class Row:
             difference=None if gap is None else finite(gap.value),
             difference_low=None if gap is None else finite(gap.low),
             difference_high=None if gap is None else finite(gap.high),
-            experiment=scenario["experiment"],
+            experiment=scenario.experiment,
             link=self.cell.link,
             qdisc=self.cell.qdisc,
-            qdisc_up=scenario["qdisc_up"],
-            qdisc_down=scenario["qdisc_down"],
+            qdisc_up=scenario.qdisc_up,
+            qdisc_down=scenario.qdisc_down,
         )
 
 
@@ -106,10 +107,17 @@ def judge(both: Both, metrics: Sequence[Metric] | None = None) -> list[Row]:
     return rows
 
 
+class _Canonical(Struct):
+    """Of a canonical scenario what an entry has."""
+
+    experiment: str
+    qdisc_up: str
+    qdisc_down: str
+
+
 @lru_cache(maxsize=4)
-def _canonical(scenario: Scenario) -> dict[str, Any]:
-    plain: dict[str, Any] = json.loads(scenario.normalized())
-    return plain
+def _canonical(scenario: Scenario) -> _Canonical:
+    return decoder(_Canonical).decode(scenario.normalized())
 
 
 def ratio(sim: Side | None, kernel: Side | None) -> float | None:
@@ -133,14 +141,18 @@ def _verdict(metric: Metric, sim: Side | None, kernel: Side | None, pair: Pair) 
     return metric.bar.judge(sim, kernel)
 
 
-def _numbers(name: str, side: Side | None) -> dict[str, Any]:
-    interval = None if side is None else side.interval
-    return {
-        name: None if interval is None else finite(interval.value),
-        f"{name}_low": None if interval is None else finite(interval.low),
-        f"{name}_high": None if interval is None else finite(interval.high),
-        f"{name}_runs": 0 if interval is None else interval.n,
-    }
+def _numbers(sides: Mapping[Name, Side | None]) -> dict[str, Any]:
+    """Return the keys of an entry that have the numbers of back ends; of one that is not compared, the mean alone."""
+    numbers: dict[str, float | int | None] = dict.fromkeys((SIM, KERNEL, LIVE))
+    for name, side in sides.items():
+        interval = None if side is None else side.interval
+        numbers |= {
+            name: None if interval is None else finite(interval.value),
+            f"{name}_low": None if interval is None else finite(interval.low),
+            f"{name}_high": None if interval is None else finite(interval.high),
+            f"{name}_runs": 0 if interval is None else interval.n,
+        }
+    return numbers
 
 
 def _bar_is(metric: Metric) -> str | None:

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from msgspec import Struct
+from msgspec.structs import asdict
 
 from sojourn.bounds import check_repeat
 from sojourn.errors import ParamError, refused
@@ -51,8 +54,16 @@ WHOLE = (
 #: Sets of cells of their own.
 _SETS = (*wifi_sets.SETS, *bbr_sets.SETS)
 
-#: Options of a grid, in the order of its command.
-_GRID_OPTIONS = ("rtt", "cc", "duration", "page", "flows_up", "flows_down")
+
+class GridOptions(Struct, frozen=True, kw_only=True):
+    """Options of a grid, of those of `sojourn.api.build`, in the order of its command; `None` leaves the default."""
+
+    rtt: str | None = None
+    cc: str | None = None
+    duration: str | None = None
+    page: str | None = None
+    flows_up: int | None = None
+    flows_down: int | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -65,8 +76,7 @@ class Request:
     links: str | None = None
     #: tc texts or presets.
     qdiscs: Sequence[str] | None = None
-    #: Of `sojourn.api.build`: `_GRID_OPTIONS`.
-    options: Mapping[str, Any] = field(default_factory=dict)
+    options: GridOptions = field(default_factory=GridOptions)
     #: Of the first run of each cell; of a population, of the draw.
     seed: int | None = None
     #: Of scenarios, of a population.
@@ -94,7 +104,7 @@ class Request:
         if self.experiment in POPULATIONS:
             seed = f"{self.experiment}, seed {DEFAULT_SEED if self.seed is None else self.seed}"
             return f"{seed}, only {' '.join(self.only)}" if self.only else seed
-        return " ".join(filter(None, (find(self.experiment).name, self.options.get("cc"))))
+        return " ".join(filter(None, (find(self.experiment).name, self.options.cc)))
 
     @property
     def command(self) -> str:
@@ -105,10 +115,7 @@ class Request:
         words += ["--only", ",".join(self.only)] if self.only else []
         words += [] if self.real == (KERNEL,) else [word for name in self.real for word in ("--backend", name)]
         words += [] if self.kernel is None else ["--kernel", self.kernel]
-        options: dict[str, Any] = {name: self.options.get(name) for name in _GRID_OPTIONS} | {
-            "count": self.count,
-            "seed": self.seed,
-        }
+        options = asdict(self.options) | {"count": self.count, "seed": self.seed}
         for name, value, default in (
             ("repeat", self.repeats.kernel, DEFAULT_REPEATS.kernel),
             ("sim_repeat", self.repeats.sim, DEFAULT_REPEATS.sim),
@@ -124,7 +131,7 @@ def whole(request: Request) -> tuple[Request, ...]:
 
     Raises `ParamError` if an option was given that its experiments set themselves.
     """
-    for name, value in request.options.items():
+    for name, value in asdict(request.options).items():
         if value is not None and name != "duration":
             raise refused(value, f"{name.replace('_', '-')}", f"the experiments of {ALL} set it themselves")
     if request.experiment == WIFI:
@@ -133,13 +140,13 @@ def whole(request: Request) -> tuple[Request, ...]:
         replace(
             request,
             experiment=experiment,
-            options={"cc": cc, "duration": request.options.get("duration")},
+            options=GridOptions(cc=cc, duration=request.options.duration),
             count=None,
             only=(),
         )
         for experiment, cc in WHOLE
     )
-    drawn = replace(request, experiment=RANDOM, links=None, qdiscs=None, options={}, only=())
+    drawn = replace(request, experiment=RANDOM, links=None, qdiscs=None, options=GridOptions(), only=())
     return (*grids, drawn)
 
 
@@ -169,7 +176,7 @@ def cells_of(request: Request) -> tuple[PlannedCell, ...]:
     if request.experiment not in BUILT_IN and not request.experiment.endswith(".toml"):
         known = ", ".join((*BUILT_IN, *POPULATIONS, ALL, *_SETS, WIFI))
         raise refused(request.experiment, "experiment", f"must be one of {known} or the path of a TOML file")
-    options = {name: value for name, value in request.options.items() if value is not None}
+    options = {name: value for name, value in asdict(request.options).items() if value is not None}
     if request.experiment in DURATIONS:
         options.setdefault("duration", DURATIONS[request.experiment])
     return grid.cells(
@@ -259,7 +266,7 @@ def _figures(request: Request, ran: Sequence[Both], rows: Sequence[Row]) -> dict
 
 
 def _drawn_cells(request: Request) -> tuple[PlannedCell, ...]:
-    options = {"links": request.links, **request.options}
+    options = {"links": request.links, **asdict(request.options)}
     for name, value in options.items():
         if value is not None:
             raise refused(value, f"{name.replace('_', '-')}", f"{request.experiment} draws it")
@@ -278,14 +285,14 @@ def _stations(ran: Sequence[Both]) -> str:
 
 
 def _cells_of_a_set(request: Request) -> tuple[PlannedCell, ...]:
-    options = {"links": request.links, "qdisc": request.qdiscs, **request.options, "duration": None}
+    options = {"links": request.links, "qdisc": request.qdiscs, **asdict(request.options), "duration": None}
     if request.experiment != wifi_sets.DRAWN:
         options["count"] = request.count
     for name, value in options.items():
         if value is not None:
             raise refused(value, f"{name.replace('_', '-')}", f"{request.experiment} has cells of its own")
     seed = DEFAULT_SEED if request.seed is None else request.seed
-    duration = request.options.get("duration")
+    duration = request.options.duration
     if request.experiment in bbr_sets.SETS:
         return bbr_sets.cells_of(request.experiment, seed=seed, duration=duration)
     return wifi_sets.cells_of(request.experiment, count=request.count, seed=seed, duration=duration)

@@ -26,7 +26,7 @@ ten times a second. Receive buffers are locked, as the kernel's are in a cell.
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
+from typing import NamedTuple
 
 from sojourn.experiments import wifi as cells
 from sojourn.experiments.options import ping
@@ -40,12 +40,18 @@ MOST_STATIONS = 30
 COLUMNS = 10 + MOST_STATIONS
 SCHEMES = ("airtime", "airtime", "fq_mac", "fifo")
 LOADS = ("tcp down", "tcp down", "tcp up", "tcp both", "udp down", "udp up")
-#: AQL as `aql`, `aql_high`, `aql_total`: none, Linux's, and without the room that a quiet cell has.
-LIMITS: tuple[dict[str, Any], ...] = (
-    {},
-    {"aql": "5ms", "aql_high": "12ms", "aql_total": "24ms"},
-    {"aql": "5ms", "aql_high": "5ms", "aql_total": "0s"},
-)
+
+
+class Limits(NamedTuple):
+    """The limits of AQL, as a cell has them; `None` for no limit."""
+
+    aql: str | None = None
+    aql_high: str | None = None
+    aql_total: str | None = None
+
+
+#: None, Linux's, and without the room that a quiet cell has.
+LIMITS = (Limits(), Limits("5ms", "12ms", "24ms"), Limits("5ms", "5ms", "0s"))
 AGGREGATES = (16, 32, 32, 64)
 #: Whose scheduler, limits and receivers the simulator has: those of the kernel that it is compared with.
 VARIANT = "linux-6.12"
@@ -91,6 +97,7 @@ def _cell(row: list[float], name: str) -> PlannedCell:
         for place in range(1, number + 1)
     )
     load = one_of(row[3], LOADS)
+    limits = Limits() if scheme == "fifo" else one_of(row[2], LIMITS)
     loaded = stations[:-1] if row[5] < 0.3 and number > 1 else stations
     scenario = Scenario(
         experiment=name.replace(" ", "-"),
@@ -114,7 +121,7 @@ def _cell(row: list[float], name: str) -> PlannedCell:
             variant=VARIANT,
             aggregate_frames=one_of(row[6], AGGREGATES),
             driver_frames=driver_frames(scheme),
-            **({} if scheme == "fifo" else one_of(row[2], LIMITS)),
+            **limits._asdict(),
         ),
         seed=1,
     )

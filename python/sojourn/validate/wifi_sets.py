@@ -21,7 +21,7 @@ from sojourn.experiments.options import ping
 from sojourn.scenario import Flow, Scenario
 from sojourn.scenario_keys import Station, Wifi
 from sojourn.validate.grid import PlannedCell
-from sojourn.validate.wifi_draw import LIMITS, PING, TCP, VARIANT, draw, driver_frames, unlike
+from sojourn.validate.wifi_draw import LIMITS, PING, TCP, VARIANT, Limits, draw, driver_frames, unlike
 
 DRAWN = "wifi-airtime"
 DEFAULT_COUNT = 20
@@ -124,15 +124,25 @@ def _dense(seed: int, duration: str) -> tuple[PlannedCell, ...]:
 
 def _aql(seed: int, duration: str) -> tuple[PlannedCell, ...]:
     three = cells.STATIONS
-    limits = (*LIMITS, {"aql": "2ms", "aql_high": "2ms", "aql_total": "0s"})
+    limits = (*LIMITS, Limits("2ms", "2ms", "0s"))
     found = []
     for row, flows in (("TCP", _tcp(three, "down")), ("UDP", _udp(three))):
         for scheme in ("fq_mac", "airtime"):
             for limit in limits:
-                words = "no aql" if not limit else "-".join((limit["aql"], limit["aql_high"]))
+                words = "no aql" if limit.aql is None else f"{limit.aql}-{limit.aql_high}"
                 column = f"{scheme} {words}"
                 found.append(
-                    _cell("wifi-aql", row, column, three, flows, scheme=scheme, seed=seed, duration=duration, **limit)
+                    _cell(
+                        "wifi-aql",
+                        row,
+                        column,
+                        three,
+                        flows,
+                        scheme=scheme,
+                        seed=seed,
+                        duration=duration,
+                        **limit._asdict(),
+                    )
                 )
     return tuple(found)
 

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 import tempfile
+from collections.abc import Mapping
 from collections.abc import Sequence as Several
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from sojourn import drill
 from sojourn.backends.linux.guest import carry_out, job_text
+from sojourn.bounds import Plain
 from sojourn.errors import SojournError, refused
 from sojourn.kernel.find import Kernel, find
 from sojourn.regress.bugs import readings, sequences
@@ -38,7 +39,7 @@ class Found:
     #: The readings of the other plays: what each is, and its reading in words.
     also: tuple[tuple[str, str], ...] = ()
 
-    def as_json(self) -> dict[str, Any]:
+    def as_json(self) -> Mapping[str, Plain]:
         """Return it for JSON."""
         also = [{"what": what, "reading": reading} for what, reading in self.also]
         return {

@@ -5,8 +5,7 @@ from __future__ import annotations
 import json
 import random
 from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
 
 from sojourn import _native
 from sojourn.validate.calls import kinds
@@ -130,15 +129,17 @@ def _packets(draft: Sequence, rate_bps: int, numbers: random.Random) -> Iterator
     about = kinds.of(draft.kind)
     flows = numbers.randint(1, _FLOWS)
     hosts = _HOSTS if about.hosts else 1
-    traits: list[dict[str, Any]] = [
-        {
-            "flow": flow,
-            "hash": _spread(flow) if about.queues is None else flow,
-            "ecn": numbers.choice(("not-ect", "not-ect", "ect0", "ect1")),
-            "dscp": numbers.choice(_CODE_POINTS) if about.dscp else 0,
-            "source": numbers.randrange(hosts),
-            "destination": numbers.randrange(hosts),
-        }
+    traits = [
+        Packet(
+            id=0,
+            size=0,
+            flow=flow,
+            hash=_spread(flow) if about.queues is None else flow,
+            ecn=numbers.choice(("not-ect", "not-ect", "ect0", "ect1")),
+            dscp=numbers.choice(_CODE_POINTS) if about.dscp else 0,
+            source=numbers.randrange(hosts),
+            destination=numbers.randrange(hosts),
+        )
         for flow in range(flows)
     ]
     talks = [Conversation.begin(numbers) for _ in traits] if kinds.reads_acks(draft.text) else None
@@ -167,21 +168,21 @@ def _packet(
     number: int,
     numbers: random.Random,
     sizes: tuple[int, int],
-    traits: list[dict[str, Any]],
+    traits: list[Packet],
     talks: list[Conversation] | None,
 ) -> Packet:
-    """Draw a packet of one of the flows: a datagram, or the next of its conversation."""
+    """Draw a packet with the traits of one of the flows: a datagram, or the next of its conversation."""
     if talks is None:
-        return Packet(id=number, size=_size(numbers, *sizes), **numbers.choice(traits))
+        size = _size(numbers, *sizes)
+        return replace(numbers.choice(traits), id=number, size=size)
     flow = numbers.randrange(len(traits))
     segment = talks[flow].next()
     if segment is None:
         # Datagrams between the same ports are another flow.
-        other = traits[flow] | {"hash": _spread(flow + _FLOWS)}
-        return Packet(id=number, size=_size(numbers, *sizes), **other)
+        return replace(traits[flow], id=number, size=_size(numbers, *sizes), hash=_spread(flow + _FLOWS))
     size = _BEFORE_TCP + segment.size
     less = size - _certain(size)
-    return Packet(id=number, size=size - less, segment=segment.shorter(less), **traits[flow])
+    return replace(traits[flow], id=number, size=size - less, segment=segment.shorter(less))
 
 
 def _size(numbers: random.Random, smallest: int, largest: int) -> int:

@@ -9,7 +9,6 @@ from collections.abc import Callable, Mapping
 from collections.abc import Sequence as Several
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Any
 
 import msgspec
 
@@ -17,6 +16,7 @@ from sojourn.backends.linux import kinds as bed_kinds
 from sojourn.backends.linux import messages
 from sojourn.backends.linux.disciplines import Encoded, below, encoded, of_text, queue_length
 from sojourn.backends.linux.steps import Steps
+from sojourn.bounds import Plain
 from sojourn.kernel.find import Kernel
 from sojourn.validate.calls import kinds
 from sojourn.validate.calls.draw import Packet, Sequence
@@ -55,7 +55,7 @@ Rework = Callable[[Encoded], Encoded]
 
 def job(
     sequences: Several[Sequence], kernel: Kernel, reworks: Mapping[int, Rework] = MappingProxyType({})
-) -> dict[str, Any]:
+) -> Mapping[str, Plain]:
     """Return the job of some sequences.
 
     Parameters
@@ -86,7 +86,7 @@ def seen(measured: str) -> list[Seen]:
     return found
 
 
-def _plain(sequence: Sequence, rework: Rework | None) -> dict[str, Any]:
+def _plain(sequence: Sequence, rework: Rework | None) -> Mapping[str, Plain]:
     steps, parent = Steps(), messages.ROOT
     if sequence.shaped_bps is not None:
         assert sequence.burst_bytes is not None
