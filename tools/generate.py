@@ -12,7 +12,9 @@ import re
 import subprocess
 import textwrap
 from pathlib import Path
-from typing import Any
+
+import msgspec
+from msgspec import UNSET, Struct, field
 
 from sojourn import _native, papers
 from sojourn.study import claims
@@ -67,6 +69,60 @@ from msgspec import UNSET, Struct, UnsetType
 from sojourn.schema import Integer, Lines, Name, Number, Seed, Text, Whole
 '''
 
+
+class Python(Struct, kw_only=True):
+    """What a schema says of Python's class alone."""
+
+    type: str = ""
+    required: bool | None = None
+    default: object = UNSET
+
+
+class Shape(Struct, kw_only=True):
+    """A part of a JSON schema, as schemars writes it, and keys of our own."""
+
+    ref: str = field(name="$ref", default="")
+    type: list[str] | str = []
+    description: str = ""
+    format: str = ""
+    default: object = None
+    enum: list[object] = []
+    minimum: float | None = None
+    items: Shape | None = None
+    properties: dict[str, Shape] = {}
+    additional: Shape | bool | None = field(name="additionalProperties", default=None)
+    any_of: list[Shape] = field(name="anyOf", default_factory=list)
+    required: list[str] = []
+    defs: dict[str, Shape] = field(name="$defs", default_factory=dict)
+    order: list[str] = field(name="x-order", default_factory=list)
+    python: Python = field(name="x-python", default_factory=Python)
+    null: bool = field(name="x-null", default=False)
+    by: str = field(name="x-by", default="name")
+
+    @property
+    def types(self) -> list[str]:
+        """The types without `null`."""
+        return [one for one in ([self.type] if isinstance(self.type, str) else self.type) if one != "null"]
+
+    @property
+    def reference(self) -> str:
+        """The name of the object that a key holds, or lists; nothing for none."""
+        inner = self.items or self
+        return next((one.ref.rpartition("/")[2] for one in (inner, *inner.any_of) if one.ref), "")
+
+    @property
+    def nullable(self) -> bool:
+        """Whether a value may be null."""
+        return "null" in self.type or any(one.type == "null" for one in self.any_of)
+
+    @property
+    def objects(self) -> list[str]:
+        """The names of all objects that a value holds, at any depth."""
+        inner = [one for one in (self.items, self.additional, *self.any_of) if isinstance(one, Shape)]
+        own = [self.ref.rpartition("/")[2]] if self.ref else []
+        return own + [name for one in inner for name in one.objects]
+
+
 #: Keys that records of earlier versions lack, by object.
 LATER = {
     "BottleneckRecord": {"acks_spared"},
@@ -110,67 +166,50 @@ refused.
 """
 
 
-def _reference(shape: dict[str, Any]) -> str | None:
-    """Return the name of the object that a key holds, or lists."""
-    found = shape.get("items", shape)
-    for one in [found, *found.get("anyOf", [])]:
-        if "$ref" in one:
-            return str(one["$ref"]).rpartition("/")[2]
-    return None
-
-
-def _types(shape: dict[str, Any]) -> list[str]:
-    types = shape.get("type", [])
-    return [one for one in ([types] if isinstance(types, str) else types) if one != "null"]
-
-
-def _python_type(shape: dict[str, Any]) -> str:
-    stated_type = shape.get("x-python", {}).get("type")
-    if stated_type:
-        return str(stated_type)
-    if shape.get("enum") == ["up", "down"] or shape.get("enum") == ["up", "down", None]:
+def _python_type(shape: Shape) -> str:
+    if shape.python.type:
+        return shape.python.type
+    if shape.enum[:2] == ["up", "down"]:
         return "Direction"
-    reference = _reference(shape)
-    if "array" in _types(shape):
-        inner = reference or SIMPLE[_types(shape["items"])[0]]
-        others = [SIMPLE[one] for one in _types(shape) if one != "array"]
+    if shape.items is not None:
+        inner = shape.reference or SIMPLE[shape.items.types[0]]
+        others = [SIMPLE[one] for one in shape.types if one != "array"]
         return " | ".join([*others, f"tuple[{inner}, ...]"])
-    return reference or " | ".join(SIMPLE[one] for one in _types(shape))
+    return shape.reference or " | ".join(SIMPLE[one] for one in shape.types)
 
 
-def _default(shape: dict[str, Any]) -> str | None:
+def _default(shape: Shape) -> str | None:
     """Return the default in words, where the description does not say it."""
-    default = shape.get("default")
-    if default in (None, "") or isinstance(default, (dict, list)) or "(default" in shape["description"]:
+    default = shape.default
+    if default in (None, "") or isinstance(default, (dict, list)) or "(default" in shape.description:
         return None
     if isinstance(default, bool):
         return "yes" if default else "no"
     return f'`"{default}"`' if isinstance(default, str) else str(default)
 
 
-def _about(shape: dict[str, Any]) -> str:
+def _about(shape: Shape) -> str:
     """Return a description on one line, without the links of Rust's documentation."""
-    text = re.sub(r"\[(`[^`]+`)\](\([^)]*\))?", r"\1", shape["description"])
+    text = re.sub(r"\[(`[^`]+`)\](\([^)]*\))?", r"\1", shape.description)
     return " ".join(text.split())
 
 
-def _fields(thing: dict[str, Any], *, root: bool) -> list[str]:
+def _fields(thing: Shape, *, root: bool) -> list[str]:
     lines = []
-    for key in thing["x-order"]:
-        shape = thing["properties"][key]
-        python = shape.get("x-python", {})
+    for key in thing.order:
+        shape = thing.properties[key]
         kind = _python_type(shape)
-        if python.get("required", key in thing.get("required", [])):
+        if key in thing.required if shape.python.required is None else shape.python.required:
             lines.append(f"    {key}: {kind}")
-        elif root and "array" in _types(shape):
+        elif root and "array" in shape.types:
             lines.append(f"    {key}: {kind} = ()")
         else:
-            default = json.dumps(python["default"]) if "default" in python else "None"
+            default = "None" if shape.python.default is UNSET else json.dumps(shape.python.default)
             lines.append(f"    {key}: {kind} | None = {default}")
     return lines
 
 
-def _class(name: str, thing: dict[str, Any], *, root: bool = False) -> str:
+def _class(name: str, thing: Shape, *, root: bool = False) -> str:
     summary, _, more = _about(thing).partition(". ")
     lines = [
         "@dataclass(frozen=True, slots=True, kw_only=True)",
@@ -181,9 +220,9 @@ def _class(name: str, thing: dict[str, Any], *, root: bool = False) -> str:
     if more:
         lines += [*textwrap.wrap(more, 120, initial_indent="    ", subsequent_indent="    "), ""]
     lines += ["    Attributes", "    ----------"]
-    for key in thing["x-order"]:
-        shape = thing["properties"][key]
-        unit, default = UNITS.get(shape.get("format", "")), _default(shape)
+    for key in thing.order:
+        shape = thing.properties[key]
+        unit, default = UNITS.get(shape.format), _default(shape)
         text = _about(shape)
         text = f"{unit.replace('`', '').capitalize()} text: {text[0].lower()}{text[1:]}" if unit else text
         text = text.replace("Tc text text", "`tc` text")
@@ -193,18 +232,18 @@ def _class(name: str, thing: dict[str, Any], *, root: bool = False) -> str:
     return "\n".join([*lines, '    """', "", *_fields(thing, root=root)])
 
 
-def _list(thing: dict[str, Any]) -> str:
+def _list(thing: Shape) -> str:
     lines = []
-    for key in thing["x-order"]:
-        shape = thing["properties"][key]
-        reference = _reference(shape)
-        kind = UNITS.get(shape.get("format", "")) or " or ".join(_types(shape))
+    for key in thing.order:
+        shape = thing.properties[key]
+        reference = shape.reference
+        kind = UNITS.get(shape.format) or " or ".join(shape.types)
         if reference:
             kind = f"[{reference}](#{reference.lower()})"
-            kind = f"list of {kind}" if "array" in _types(shape) else kind
-        elif "enum" in shape:
+            kind = f"list of {kind}" if "array" in shape.types else kind
+        elif shape.enum:
             kind = "word"
-        required = key in thing.get("required", [])
+        required = key in thing.required
         default = _default(shape)
         facts = [
             kind,
@@ -216,65 +255,60 @@ def _list(thing: dict[str, Any]) -> str:
     return "\n".join(lines)
 
 
-def _record_keys(thing: dict[str, Any]) -> list[str]:
+def _record_keys(thing: Shape) -> list[str]:
     """Return the keys of an object: those that are always there as they are declared, then the others."""
-    always: list[str] = thing.get("required", [])
-    return [*always, *sorted(set(thing["properties"]) - set(always))]
+    return [*thing.required, *sorted(set(thing.properties) - set(thing.required))]
 
 
-def _value(shape: dict[str, Any], bounded: str = "") -> tuple[str, str]:
+def _value(shape: Shape, bounded: str = "") -> tuple[str, str]:
     """Return the Python type of a record's value, and its kind in words; `null` is left to the caller."""
-    name = _reference(shape) if "items" not in shape else None
-    if name:
-        return name, f"[{name}](#{name.lower()})"
-    types = _types(shape)
-    if types == ["array"]:
-        python, words = _value(shape["items"])
-        null = " | None" if _nullable(shape["items"]) else ""
+    if shape.items is not None:
+        python, words = _value(shape.items)
+        null = " | None" if shape.items.nullable else ""
         return f"list[{python}{null}]", f"list of {words}{' or null' if null else ''}"
-    if types == ["object"]:
-        python, words = _value(shape["additionalProperties"], bounded)
-        return f"dict[Text, {python}]", f"{words} by {shape.get('x-by', 'name')}"
+    if shape.reference:
+        return shape.reference, f"[{shape.reference}](#{shape.reference.lower()})"
+    types = shape.types
+    if isinstance(shape.additional, Shape):
+        python, words = _value(shape.additional, bounded)
+        return f"dict[Text, {python}]", f"{words} by {shape.by}"
     if not types:
         return "dict[str, Any]", "object"
-    python = "Integer" if types == ["integer"] and "minimum" not in shape else BOUNDS[types[0]]
+    python = "Integer" if types == ["integer"] and shape.minimum is None else BOUNDS[types[0]]
     return bounded or python, types[0]
 
 
-def _nullable(shape: dict[str, Any]) -> bool:
-    return "null" in shape.get("type", []) or {"type": "null"} in shape.get("anyOf", [])
-
-
-def _record_objects(schema: dict[str, Any]) -> list[tuple[str, dict[str, Any]]]:
+def _record_objects(schema: Shape) -> list[tuple[str, Shape]]:
     """Return the record and its objects, in the order in which its keys come to them."""
     found = {"Record": schema}
 
-    def visit(thing: dict[str, Any]) -> None:
+    def visit(thing: Shape) -> None:
         for key in _record_keys(thing):
-            for name in re.findall(r"#/\$defs/(\w+)", json.dumps(thing["properties"][key])):
+            for name in thing.properties[key].objects:
                 if name not in found:
-                    found[name] = schema["$defs"][name]
+                    found[name] = schema.defs[name]
                     visit(found[name])
 
     visit(schema)
     return list(found.items())
 
 
-def _by_direction(schema: dict[str, Any]) -> dict[str, Any]:
+def _by_direction(schema: Shape) -> Shape:
     """Return the schema with each object of the keys `up` and `down` as one that has any direction as its key."""
-    things = [schema, *schema["$defs"].values()]
-    for shapes in (thing["properties"] for thing in things):
-        for key, shape in shapes.items():
-            properties = (
-                schema["$defs"].get(_reference(shape), {}).get("properties", {}) if "items" not in shape else {}
-            )
-            if set(properties) == {"up", "down"}:
-                each = {"additionalProperties": properties["up"], "x-by": "direction (`up`, `down`)"}
-                shapes[key] = {"description": shape["description"], "type": "object"} | each
+    for thing in (schema, *schema.defs.values()):
+        for key, shape in thing.properties.items():
+            held = schema.defs.get(shape.reference) if shape.items is None else None
+            if held is not None and set(held.properties) == {"up", "down"}:
+                thing.properties[key] = Shape(
+                    description=shape.description,
+                    type="object",
+                    additional=held.properties["up"],
+                    by="direction (`up`, `down`)",
+                )
     return schema
 
 
-def record_types(schema: dict[str, Any]) -> str:
+def record_types(schema: Shape) -> str:
     """Return the module of the record's types."""
     parts = [RECORD_HEAD.rstrip()]
     for name, thing in _record_objects(schema):
@@ -282,31 +316,27 @@ def record_types(schema: dict[str, Any]) -> str:
         about = _about(thing).partition(". ")[0].rstrip(".")
         lines += textwrap.wrap(f'"""{about}."""', 120, initial_indent="    ", subsequent_indent="    ") + [""]
         for key in _record_keys(thing):
-            shape = thing["properties"][key]
-            absent = key not in thing.get("required", []) or key in LATER.get(name, ())
+            shape = thing.properties[key]
+            absent = key not in thing.required or key in LATER.get(name, ())
             python = _value(shape, BOUNDED.get(f"{name}.{key}", BOUNDED.get(key, "")))[0]
-            null = (
-                shape.get("x-null")
-                or key in NULL.get(name, ())
-                or (_nullable(shape) and key in thing.get("required", []))
-            )
+            null = shape.null or key in NULL.get(name, ()) or (shape.nullable and key in thing.required)
             python += " | None" if null or absent else ""
             lines.append(f"    {key}: {python}{(' | UnsetType = UNSET' if null else ' = None') if absent else ''}")
         parts.append("\n".join(lines))
-    names = [key for key in schema["$defs"]["Quantiles"]["properties"] if key != "count"]
+    names = [key for key in schema.defs["Quantiles"].properties if key != "count"]
     parts.append(f"#: A key of `Quantiles` that is not the count.\nQuantileName = Literal{json.dumps(names)}")
     return "\n\n\n".join(parts) + "\n"
 
 
-def record_page(schema: dict[str, Any]) -> str:
+def record_page(schema: Shape) -> str:
     """Return the page with the lists of the record's keys."""
     parts = [RECORD_PAGE_HEAD]
     for name, thing in _record_objects(schema):
         lines = [f"## {name}\n", textwrap.fill(_about(thing), 120) + "\n"]
         for key in _record_keys(thing):
-            shape = thing["properties"][key]
-            absent = key not in thing.get("required", [])
-            words = _value(shape)[1] + (" or null" if _nullable(shape) and (not absent or shape.get("x-null")) else "")
+            shape = thing.properties[key]
+            absent = key not in thing.required
+            words = _value(shape)[1] + (" or null" if shape.nullable and (not absent or shape.null) else "")
             facts = f"{words}, not always there" if absent else words
             text = f"- `{key}` ({facts}): {_about(shape)}".replace("`None`", "`null`")
             lines += textwrap.wrap(text, 120, subsequent_indent="  ", break_on_hyphens=False, break_long_words=False)
@@ -314,36 +344,36 @@ def record_page(schema: dict[str, Any]) -> str:
     return "\n".join(parts)
 
 
-def _order(schema: dict[str, Any]) -> list[str]:
+def _order(schema: Shape) -> list[str]:
     """Return the objects in the order in which the scenario's keys come to them."""
     found: list[str] = []
 
-    def visit(thing: dict[str, Any]) -> None:
-        for key in thing["x-order"]:
-            name = _reference(thing["properties"][key])
+    def visit(thing: Shape) -> None:
+        for key in thing.order:
+            name = thing.properties[key].reference
             if name and name not in found:
                 found.append(name)
-                visit(schema["$defs"][name])
+                visit(schema.defs[name])
 
     visit(schema)
     return found
 
 
-def _traffic(schema: dict[str, Any]) -> dict[str, str]:
+def _traffic(schema: Shape) -> dict[str, str]:
     """Return what each list of traffic holds: each key of the scenario that is a list of objects."""
-    lists = {key: schema["properties"][key] for key in schema["x-order"]}
-    return {key: _reference(shape) or "" for key, shape in lists.items() if shape.get("type") == "array"}
+    lists = {key: schema.properties[key] for key in schema.order}
+    return {key: shape.reference for key, shape in lists.items() if shape.type == "array"}
 
 
-def kinds(schema: dict[str, Any]) -> str:
+def kinds(schema: Shape) -> str:
     """Return the module with the names of the classes of which people make scenarios."""
     return f"{KINDS_HEAD}\nKINDS = ({', '.join(json.dumps(kind) for kind in ['Tcp', *_traffic(schema).values()])})\n"
 
 
-def classes(schema: dict[str, Any]) -> str:
+def classes(schema: Shape) -> str:
     """Return the module of Python's classes."""
     names = _order(schema)
-    parts = [_class(name, schema["$defs"][name]) for name in names]
+    parts = [_class(name, schema.defs[name]) for name in names]
     lists = ", ".join(f'"{key}": {kind}' for key, kind in _traffic(schema).items())
     traffic = f"#: The lists of traffic, and what each holds.\nTRAFFIC: dict[str, type] = {{{lists}}}\n"
     exported = f"__all__ = {json.dumps(['TRAFFIC', 'Direction', *sorted(names)])}\n"
@@ -353,11 +383,11 @@ def classes(schema: dict[str, Any]) -> str:
     return subprocess.run(ruff, input=text, capture_output=True, text=True, check=True, cwd=ROOT).stdout
 
 
-def page(schema: dict[str, Any]) -> str:
+def page(schema: Shape) -> str:
     """Return the page with the lists of all keys."""
     parts = [PAGE_HEAD, _list(schema)]
     for name in _order(schema):
-        thing = schema["$defs"][name]
+        thing = schema.defs[name]
         about = textwrap.fill(_about(thing), 120)
         parts += [f"\n## {name}\n\n{about}\n", _list(thing)]
     return "\n".join(parts) + "\n"
@@ -385,7 +415,8 @@ def counted(text: str) -> str:
 
 def files() -> dict[Path, str]:
     """Return the text of each file."""
-    keys, record = json.loads(_native.scenario_schema()), _by_direction(json.loads(_native.record_schema()))
+    keys = msgspec.json.decode(_native.scenario_schema(), type=Shape)
+    record = _by_direction(msgspec.json.decode(_native.record_schema(), type=Shape))
     made = {CLASSES: classes(keys), KINDS: kinds(keys), PAGE: page(keys)}
     made |= {RECORD_TYPES: record_types(record), RECORD_PAGE: record_page(record)}
     readings = pages.put(READINGS.read_text(encoding="utf-8"), "settled", settled())
