@@ -8,9 +8,9 @@ from __future__ import annotations
 import hashlib
 import json
 from pathlib import Path
-from typing import Any
 
 from sojourn import _native
+from tests.records import Json
 
 FILE = Path(__file__).parents[1] / "testdata" / "frozen.jsonl"
 BACKENDS = ("sim", "linux", "live")
@@ -29,14 +29,14 @@ def _hash(text: str) -> str:
 
 def record(scenario: str) -> str:
     """Return the hash of a run's record, without `code_version` and `cost`, which differ between two builds or runs."""
-    made: dict[str, Any] = json.loads(_native.run(scenario))
+    made: Json = json.loads(_native.run(scenario))
     del made["code_version"], made["cost"]
     return _hash(json.dumps(made, sort_keys=True))
 
 
-def frozen_line(scenario: str) -> dict[str, Any]:
+def frozen_line(scenario: str) -> Json:
     """Return what is held fast of one scenario; a back end that answers as the simulator does is left out."""
-    line: dict[str, Any] = {"scenario": scenario} | {backend: _judged(scenario, backend) for backend in BACKENDS}
+    line: Json = {"scenario": scenario} | {backend: _judged(scenario, backend) for backend in BACKENDS}
     for backend in BACKENDS[1:]:
         if line[backend] == line["sim"]:
             del line[backend]

@@ -13,6 +13,7 @@ import pytest
 
 from sojourn.kernel.cache import Recipe
 from sojourn.kernel.find import Kernel
+from tests.records import Json
 
 RECIPE = Recipe(source_sha256="a", edits="b", config="c", hz=1000, compiler="gcc", linker="ld")
 
@@ -94,7 +95,7 @@ def fake_kernel(path: Path, release: str = "6.1.9-fake", *, travels: bool = True
 
 def virtual(release: str = "6.1.0", path: Path | None = Path("/nowhere"), **more: Any) -> Kernel:
     """Return a kernel with virtual time that nothing is asked of."""
-    plain: dict[str, Any] = {"kind": "virtual", "modules": (), "virtual_time": True, "identity": "sha256:0"}
+    plain: Json = {"kind": "virtual", "modules": (), "virtual_time": True, "identity": "sha256:0"}
     return Kernel(**{**plain, "path": path, "release": release, **more})
 
 

@@ -13,34 +13,36 @@ from msgspec.structs import fields
 from sojourn.record import Record
 from sojourn.store.run import Run
 
+#: What JSON holds, where a test looks into it by the names of its keys.
+Json = dict[str, Any]
 S = TypeVar("S", bound=Struct)
 
 
-def record(seed: int = 1, **parts: Any) -> dict[str, Any]:
+def record(seed: int = 1, **parts: Any) -> Json:
     """Return a record with what every record has, empty, and these parts."""
     head = {"format": "sojourn-run/1", "experiment": "made up", "backend": "sim", "seed": seed, "scenario": {}}
     nothing = {"flows": [], "probes": [], "web": [], "series": {"t_s": [], "rtt": {}}, "cost": {"sim_s": 60.0}}
     return {**head, **nothing, **parts}
 
 
-def flow(name: str, direction: str, goodput: float, **more: Any) -> dict[str, Any]:
+def flow(name: str, direction: str, goodput: float, **more: Any) -> Json:
     """Return a flow of a record, with its goodput (Mbit/s)."""
     return {"name": name, "direction": direction, "goodput_mbit": goodput, **more}
 
 
-def run_of(body: dict[str, Any]) -> Run:
+def run_of(body: Json) -> Run:
     """Return the run of a record of which so much is there."""
     run = Run(text=json.dumps(body))
     run.__dict__["_record"] = record_of(body)
     return run
 
 
-def record_of(body: dict[str, Any]) -> Record:
+def record_of(body: Json) -> Record:
     """Return a record of which so much is there."""
     return struct_of(Record, body)
 
 
-def struct_of(kind: type[S], body: dict[str, Any]) -> S:
+def struct_of(kind: type[S], body: Json) -> S:
     """Return a part of a record of which so much is there."""
     made: S = _value(kind, body)
     return made
@@ -60,7 +62,7 @@ def _value(kind: Any, plain: Any) -> Any:
     return _struct(kind, plain) if isinstance(plain, dict) else plain
 
 
-def _struct(kind: type[Struct], plain: dict[str, Any]) -> Any:
+def _struct(kind: type[Struct], plain: Json) -> Any:
     kinds, known = _fields(kind)
     found = kind(**{name: _value(kinds[name], plain[name]) if name in plain else known[name] for name in known})
     for name in known.keys() - plain.keys():
@@ -70,5 +72,5 @@ def _struct(kind: type[Struct], plain: dict[str, Any]) -> Any:
 
 
 @cache
-def _fields(kind: type[Struct]) -> tuple[dict[str, Any], dict[str, Any]]:
+def _fields(kind: type[Struct]) -> tuple[Json, Json]:
     return get_type_hints(kind), {field.name: field.default for field in fields(kind)}

@@ -51,11 +51,12 @@ from sojourn.study.cell import Cell, Observation
 from sojourn.study.claims import Claim, Judges, claim_file, load
 from sojourn.study.evidence import Evidence
 from tests import makers
+from tests.records import Json
 
 __all__ = ["STUDIES", "Claim", "Study", "by_hand", "claim_file", "load"]
 
 CASES = Path(__file__).parent / "cases"
-Values = dict[str, Any]
+Values = Json
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -77,10 +78,10 @@ class Study:
     folder: str
     make: Callable[[Cell, int, Values], Observation]
     cells: Callable[[], Iterable[Cell]] | None = None
-    names: Mapping[str, Any] = field(default_factory=dict)
+    names: Json = field(default_factory=dict)
 
     @functools.cached_property
-    def data(self) -> Mapping[str, Any]:
+    def data(self) -> Json:
         """The file of cases."""
         return tomllib.loads((CASES / f"{self.folder}.toml").read_text(encoding="utf-8"))
 
@@ -114,7 +115,7 @@ class Study:
         """Return the values of a cell in the world."""
         return self.changed(cell, self.data.get("world", ()))
 
-    def changed(self, cell: Cell, changes: Iterable[Mapping[str, Any]], values: Values | None = None) -> Values:
+    def changed(self, cell: Cell, changes: Iterable[Json], values: Values | None = None) -> Values:
         """Return the values of a cell after changes, of those that are made to it."""
         values = dict(values or {})
         names = {**self._names, **cell.settings, "cell": cell}
@@ -136,7 +137,7 @@ class Study:
         """The runs of the world by cell."""
         return {cell: self.runs(cell, self.values(cell)) for cell in self._cells()}
 
-    def world(self, *changes: Mapping[str, Any]) -> Any:
+    def world(self, *changes: Json) -> Any:
         """Return the evidence of the world, or of one that is changed."""
         values: dict[Cell, Values] = {}
         for change in changes:
@@ -164,7 +165,7 @@ class Study:
                 patch.setattr(target, attribute, evaluated(value, names))
         return self.judged(name.partition(",")[0], self.world(*changes))
 
-    def changes(self, verdict: str, name: str) -> list[Mapping[str, Any]]:
+    def changes(self, verdict: str, name: str) -> list[Json]:
         """Return what a case changes."""
         changes = self.data.get(verdict, {}).get(name, [])
         return changes if isinstance(changes, list) else [changes]
@@ -193,12 +194,12 @@ class Study:
             lists = [[value] if isinstance(value, str) else value for value in self._named(one).values()]
             yield from (self.cell(**dict(zip(one, fields, strict=True))) for fields in product(*lists))
 
-    def _named(self, fields: Mapping[str, Any]) -> Values:
+    def _named(self, fields: Json) -> Values:
         return {
             name: self._names.get(value, value) if isinstance(value, str) else value for name, value in fields.items()
         }
 
-    def _matches(self, cell: Cell, at: Mapping[str, Any] | Sequence[Any], names: Mapping[str, Any]) -> bool:
+    def _matches(self, cell: Cell, at: Json | Sequence[Any], names: Json) -> bool:
         if not isinstance(at, Mapping):
             return bool(cell == self.cell(*at))
         fields = {**self.data.get("places", {}).get(at.get("is"), {}), **at}
@@ -225,7 +226,7 @@ def _compiled(formula: str) -> CodeType:
     return compile(formula.strip(), formula, "eval")
 
 
-def evaluated(value: Any, names: Mapping[str, Any]) -> Any:
+def evaluated(value: Any, names: Json) -> Any:
     """Return a value of the file with its formulas worked out; lists become tuples."""
     if isinstance(value, str) and value.startswith("="):
         return eval(_compiled(value[1:]), dict(names))
@@ -234,7 +235,7 @@ def evaluated(value: Any, names: Mapping[str, Any]) -> Any:
     return tuple(evaluated(one, names) for one in value) if isinstance(value, list) else value
 
 
-def overlaid(values: Values, changes: Any, names: Mapping[str, Any]) -> Values:
+def overlaid(values: Values, changes: Any, names: Json) -> Values:
     """Return values with changes; a formula may name those before it."""
     found = dict(values)
     for name, value in evaluated(changes, {**names, **found}).items() if isinstance(changes, str) else changes.items():

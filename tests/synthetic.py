@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from sojourn.store.run import Run
 from tests import records
-from tests.records import flow, run_of
+from tests.records import Json, flow, run_of
 
 #: What a made-up run is made of.
-DEFAULTS: dict[str, Any] = {
+DEFAULTS: Json = {
     "latency": 10.0,
     "up": 9.0,
     "down": 9.0,
@@ -46,7 +44,7 @@ def wobble_of(seed: int) -> float:
     return 1 + 0.001 * ((seed * 7) % 5 - 2)
 
 
-def record(seed: int, values: dict[str, Any]) -> Run:
+def record(seed: int, values: Json) -> Run:
     """Return a run."""
     wobble = wobble_of(seed)
     times = [0.5 * (k + 1) for k in range(BINS)]
@@ -77,8 +75,8 @@ def record(seed: int, values: dict[str, Any]) -> Run:
     flows = _fair_flows(values, wobble) if values["fair"] else _flows(values, wobble)
     totals = {way: sum(flow["goodput_mbit"] for flow in flows if flow["direction"] == way) for way in ("up", "down")}
     down, up = values["rates"]
-    probes: list[dict[str, Any]] = [PROBE]
-    series: dict[str, Any] = {"t_s": times, **{name: {"up": value, "down": value} for name, value in both.items()}}
+    probes: list[Json] = [PROBE]
+    series: Json = {"t_s": times, **{name: {"up": value, "down": value} for name, value in both.items()}}
     series["cwnd_segments"] = {
         flow["name"]: [flow["early"] if time <= 30 else flow["late"] for time in times] for flow in flows
     }
@@ -109,7 +107,7 @@ def _whole(goodput: float) -> float:
     return round(goodput * 1e6 * SECONDS / 8 / 1448) * 1448 * 8 / SECONDS / 1e6
 
 
-def _flows(values: dict[str, Any], wobble: float) -> list[dict[str, Any]]:
+def _flows(values: Json, wobble: float) -> list[Json]:
     return [
         flow(
             f"tcp_{way}_1",
@@ -127,7 +125,7 @@ def _flows(values: dict[str, Any], wobble: float) -> list[dict[str, Any]]:
     ]
 
 
-def _fair_flows(values: dict[str, Any], wobble: float) -> list[dict[str, Any]]:
+def _fair_flows(values: Json, wobble: float) -> list[Json]:
     fair = values["fair"]
     return [
         flow(
@@ -149,7 +147,7 @@ def _fair_flows(values: dict[str, Any], wobble: float) -> list[dict[str, Any]]:
     ]
 
 
-def _curve(curve: tuple[float, float, float, float], spike: float, wobble: float) -> dict[str, Any]:
+def _curve(curve: tuple[float, float, float, float], spike: float, wobble: float) -> Json:
     before, until, peak, steady = curve
     times = [0.2 * k + 0.1 for k in range(-5, 300)]
     trips = [before if time < 0 else peak if time < until else steady for time in times]
@@ -157,7 +155,7 @@ def _curve(curve: tuple[float, float, float, float], spike: float, wobble: float
     return {"t_s": times, "rtt_ms": [before + (trip - before) * wobble for trip in trips]}
 
 
-def _voice(voice: dict[str, Any]) -> dict[str, Any]:
+def _voice(voice: Json) -> Json:
     sent = 1_000_000
     return {
         "name": "voip",
@@ -172,7 +170,7 @@ def _voice(voice: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def _delays(voice: dict[str, Any], wobble: float) -> dict[str, Any]:
+def _delays(voice: Json, wobble: float) -> Json:
     times = [0.2 * (k + 1) for k in range(250)]
     delays = [
         voice["delay"] * wobble * (voice["tail"] if voice["tail_from"] < time <= voice["tail_from"] + 2 else 1)
@@ -187,7 +185,7 @@ def _delays(voice: dict[str, Any], wobble: float) -> dict[str, Any]:
     }
 
 
-def _web(web: dict[str, Any], seed: int) -> dict[str, Any]:
+def _web(web: Json, seed: int) -> Json:
     noise = 1 + web["noise"] * (seed % 3 - 1)
     fetches = []
     for k in range(20):

@@ -15,6 +15,7 @@ from sojourn.kernel.find import CHOICE, find
 from sojourn.record import FlowRecord
 from sojourn.scenario import Tcp
 from tests import optional
+from tests.records import Json
 
 
 def upload(ecn: Any) -> Scenario:
@@ -47,7 +48,7 @@ def test_each_mark_of_the_queue_is_counted_once() -> None:
 
 def test_an_ack_filter_leaves_its_acknowledgements_alone() -> None:
     """CAKE drops no acknowledgement with an option or a flag that it does not know (`cake_tcph_may_drop`)."""
-    keys: dict[str, Any] = {"up": "300kbit", "qdisc_up": "cake ack-filter", "down": "20mbit", "qdisc_down": "codel ecn"}
+    keys: Json = {"up": "300kbit", "qdisc_up": "cake ack-filter", "down": "20mbit", "qdisc_down": "codel ecn"}
     flows = (Flow(name="a", direction="down"),)
     dropped = {
         ecn: flow(dataclasses.replace(upload(ecn), **keys, flows=flows)).acks_dropped for ecn in (True, "accecn")

@@ -8,13 +8,14 @@ import re
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any
 
 import pytest
 import yaml
 
+from tests.records import Json
+
 FOLDER = Path(__file__).parents[1] / ".github/actions/bufferbloat-regression"
-ACTION: dict[str, Any] = yaml.safe_load((FOLDER / "action.yml").read_text())
+ACTION: Json = yaml.safe_load((FOLDER / "action.yml").read_text())
 QUICK = {"options": "--rate=20mbit\n--duration=5s\n--workers=1", "repeat": "2"}
 
 

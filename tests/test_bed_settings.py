@@ -12,12 +12,13 @@ from sojourn import papers
 from sojourn.papers.good_bad_wifi import plan as wired
 from sojourn.papers.rural import plan as rural
 from sojourn.papers.rural.evidence import AXES, CODEL, EMULATION, NS2, RURAL, TWO_RTT
+from tests.records import Json
 
 WIRED = wired.WiredBed(profile=papers.paper("good-bad-wifi").profiles["quick"])
 STUDY = rural.RuralBed(profile=papers.paper("rural").profiles["quick"])
 
 
-def _wired(link: str, qdisc: str, experiment: str = "rrul", page: str | None = None, **settings: Any) -> dict[str, Any]:
+def _wired(link: str, qdisc: str, experiment: str = "rrul", page: str | None = None, **settings: Any) -> Json:
     bed = dataclasses.replace(WIRED, **settings)
     found = json.loads(bed.scenario(experiment, link, qdisc, page=page).normalized())
     assert isinstance(found, dict)

@@ -25,6 +25,7 @@ from typing import Any
 import pytest
 
 from tests import optional
+from tests.records import Json
 from tools.bench.bottleneck import rate
 
 #: The server's address.
@@ -54,7 +55,7 @@ class Daemon:
         assert not self.socket.exists()
         return done
 
-    def report(self, *words: str) -> tuple[str, dict[str, Any]]:
+    def report(self, *words: str) -> tuple[str, Json]:
         """Run a bottleneck to its end; return what its command printed, and what it did."""
         path = self.folder / "report.json"
         done = self.run("--json", str(path), *words)

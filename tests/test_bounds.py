@@ -23,6 +23,7 @@ from sojourn.store.run_store import RunStore
 from sojourn.sweep.file import MOST_CELLS
 from sojourn.tune.search import Request, search
 from tests.conftest import Cli, assert_one_sentence
+from tests.records import Json
 
 HUGE = "9" * 5000
 SAYS_HUGE = "a number of about 5000 digits"
@@ -454,7 +455,7 @@ class TestHandDrivenDisciplines:
     @pytest.mark.parametrize("field", ["now_ns", "size", "flow"])
     def test_odd_values_get_a_sentence(self, field: str, value: Any) -> None:
         q = _native.Qdisc("fq_codel")
-        words: dict[str, Any] = {"now_ns": 0, "size": 100, "flow": 0, field: value}
+        words: Json = {"now_ns": 0, "size": 100, "flow": 0, field: value}
         if field == "flow" and value is None:
             assert q.enqueue(**words) == 0
             return

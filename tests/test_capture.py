@@ -23,6 +23,7 @@ from sojourn.interop import capture
 from sojourn.scenario import Flow, Probe, Scenario
 from tests import optional
 from tests.conftest import Cli, assert_one_sentence
+from tests.records import Json
 
 Fields = Callable[..., list[list[str]]]
 
@@ -53,9 +54,9 @@ def scenario(**parts: Any) -> Scenario:
     return Scenario(**{**whole, **parts})
 
 
-def make(path: Path, one: Scenario | None = None, **options: Any) -> dict[str, Any]:
+def make(path: Path, one: Scenario | None = None, **options: Any) -> Json:
     """Write a capture and return the record of its run."""
-    record: dict[str, Any] = json.loads(capture.run(one or scenario(), path, **options))
+    record: Json = json.loads(capture.run(one or scenario(), path, **options))
     return record
 
 
@@ -82,7 +83,7 @@ def fields(tmp_path: Path) -> Fields:
     return call
 
 
-def sender(record: dict[str, Any], number: int) -> str:
+def sender(record: Json, number: int) -> str:
     """Return the address of the sender of a flow, as the documentation gives it."""
     return f"10.{int(record['flows'][number]['direction'] == 'down')}.0.{number + 1}"
 

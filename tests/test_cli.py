@@ -10,7 +10,6 @@ import subprocess
 import sys
 import time
 from pathlib import Path
-from typing import Any
 
 import polars as pl
 import pytest
@@ -21,6 +20,7 @@ from sojourn.errors import ParamError
 from sojourn.store import frames, metrics
 from sojourn.store.run_store import RunStore
 from tests.conftest import Cli
+from tests.records import Json
 
 SHORT = ("--duration", "3s")
 
@@ -48,7 +48,7 @@ FLOW = {
 COST = {"events": int, "packets": int, "wall_s": float, "sim_s": float, "peak_rss_mb": float}
 
 
-def has_fields(found: dict[str, Any], fields: dict[str, type]) -> bool:
+def has_fields(found: Json, fields: dict[str, type]) -> bool:
     """Tell whether every field is there with its type; a whole number is a number too."""
     return all(isinstance(found[name], (kind, int) if kind is float else kind) for name, kind in fields.items())
 

@@ -7,16 +7,16 @@ import shutil
 import subprocess
 import tomllib
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from tests import optional
+from tests.records import Json
 
 ROOT = Path(__file__).parents[1]
 GUIDE = ROOT / "docs/guides/crates.md"
 EXAMPLES = sorted((ROOT / "crates/sojourn-sim/examples").glob("own_*.rs"))
-MANIFESTS: dict[str, dict[str, Any]] = {
+MANIFESTS: dict[str, Json] = {
     path.parent.name: tomllib.loads(path.read_text()) for path in sorted(ROOT.glob("crates/*/Cargo.toml"))
 }
 #: Crates that are published: those that do not take over the workspace's `publish = false`.

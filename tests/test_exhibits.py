@@ -16,6 +16,7 @@ from sojourn.study.cell import Observation
 from sojourn.study.claims import Claim, load, stored
 from sojourn.study.exhibits import interval_text, recorded
 from sojourn.study.plan import cells_of
+from tests.records import Json
 from tests.studies import STUDIES
 
 FILES = ("flusher", "good_bad_wifi", "rural", "wifi_next_steps", "wifi_stack")
@@ -26,7 +27,7 @@ def observation(**changes: Any) -> Observation:
     return usual.replaced(**{"seed": 1, **changes})
 
 
-def tables(paper: str) -> list[dict[str, Any]]:
+def tables(paper: str) -> list[Json]:
     found = stored(paper, "exhibits", dict)["exhibits"]
     assert isinstance(found, list)
     return found
@@ -120,7 +121,7 @@ def test_cells_of_parts_are_each_there_once_in_the_order_of_the_file() -> None:
     assert [one.experiment for one in both[:3]] == ["wifi_tcp", "wifi_udp", "wifi_tcp"]
 
 
-def _claims(one: dict[str, Any]) -> list[str]:
+def _claims(one: Json) -> list[str]:
     loops = [turn for values in one.get("for", {}).values() if isinstance(values, list) for turn in values]
     return [
         name for each in (one, *(turn for turn in loops if isinstance(turn, dict))) for name in each.get("claims", [])

@@ -27,7 +27,7 @@ from sojourn.store.cell import DisciplineRuns
 from sojourn.store.run import Run
 from tests import optional
 from tests.conftest import Cli, assert_one_sentence
-from tests.records import run_of
+from tests.records import Json, run_of
 
 ROOT = Path(__file__).parent.parent
 
@@ -38,8 +38,8 @@ def made(experiment: str = "rrul", **options: Any) -> Run:
     return sojourn.run(experiment, **{"duration": "10s", "qdisc": "pfifo limit 60", **options})
 
 
-def body(run: Run) -> dict[str, Any]:
-    content: dict[str, Any] = json.loads(gzip.decompress(flent.data_file(run).content))
+def body(run: Run) -> Json:
+    content: Json = json.loads(gzip.decompress(flent.data_file(run).content))
     return content
 
 
@@ -306,9 +306,9 @@ def test_a_stored_run_gives_the_same_file_wherever_it_is_named(experiment: str, 
     assert_one_sentence(cli("export", "--flent", f"o/runs/{first}", "--out", "f", "--force", status=2), "not whole")
 
 
-def without_titles(content: bytes) -> dict[str, Any]:
+def without_titles(content: bytes) -> Json:
     """Return a data file without what its title decides."""
-    file: dict[str, Any] = json.loads(content)
+    file: Json = json.loads(content)
     for key in ("TITLE", "DATA_FILENAME"):
         del file["metadata"][key]
     return file

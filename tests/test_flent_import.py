@@ -22,11 +22,12 @@ from sojourn.errors import SojournError
 from sojourn.interop import flent
 from sojourn.store.frames import SERIES_SCHEMA
 from tests.conftest import Cli, assert_one_sentence
+from tests.records import Json
 
 flent_read = sys.modules["sojourn.interop.flent.read"]
 
 #: A file as small as Flent reads one, made by hand.
-SMALL: dict[str, Any] = {
+SMALL: Json = {
     "version": 4,
     "x_values": [0.0, 0.2, 0.4, 0.6, 0.8, 1.0],
     "results": {
@@ -53,7 +54,7 @@ def put(folder: Path, body: Any, name: str = "x.flent") -> Path:
     return path
 
 
-def changed(**parts: Any) -> dict[str, Any]:
+def changed(**parts: Any) -> Json:
     return {**SMALL, **parts}
 
 
@@ -259,9 +260,7 @@ KEYS = ("version", "x_values", "results", "metadata", "raw_values")
 @pytest.mark.slow
 @settings(max_examples=150, deadline=None)
 @given(parts=st.dictionaries(st.sampled_from(KEYS), JSON_LIKE), base=st.sampled_from([{}, SMALL]))
-def test_any_object_is_read_or_refused(
-    parts: dict[str, Any], base: dict[str, Any], tmp_path_factory: pytest.TempPathFactory
-) -> None:
+def test_any_object_is_read_or_refused(parts: Json, base: Json, tmp_path_factory: pytest.TempPathFactory) -> None:
     path = put(tmp_path_factory.mktemp("any"), {**base, **parts})
     try:
         read = flent.read(path)

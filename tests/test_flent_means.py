@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from sojourn.interop import flent
+from tests.records import Json
 from tests.test_flent_export import run_flent, summary_means  # noqa: F401
 
 LENGTH = 6
@@ -16,11 +17,11 @@ LENGTH = 6
 BEGIN = 1_767_225_600
 
 
-def samples(*values: Any, part: str = "val") -> list[dict[str, Any]]:
+def samples(*values: Any, part: str = "val") -> list[Json]:
     return [{"t": BEGIN + place, part: value} for place, value in enumerate(values)]
 
 
-def file(version: int, series: dict[str, tuple[Any, ...]]) -> dict[str, Any]:
+def file(version: int, series: dict[str, tuple[Any, ...]]) -> Json:
     """Return a file of series: values on the grid, what is stated of each, and its samples."""
     raw = {name: one[2] for name, one in series.items() if len(one) > 2}
     stated = {name: dict(one[1]) for name, one in series.items()}

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 import json
-from typing import Any
 
 import numpy as np
 import pytest
@@ -45,6 +44,7 @@ from sojourn.scenario_keys import Flusher
 from sojourn.store import frames
 from sojourn.store.run import Run
 from sojourn.study.cell import Cell, Observation
+from tests.records import Json
 from tests.studies import STUDIES, load
 
 STUDY = STUDIES["flusher"]
@@ -55,7 +55,7 @@ def run(cell: Cell) -> Run:
     return Run(text=_native.run(BED.scenario(cell).to_json()))
 
 
-def params(reading: str) -> dict[str, Any]:
+def params(reading: str) -> Json:
     found = json.loads(BED.scenario(active(RENO, 50, reading=reading)).normalized())["flusher"]["params"]
     assert isinstance(found, dict)
     return found

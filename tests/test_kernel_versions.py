@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from typing import Any
 
 import pytest
 
@@ -16,6 +15,7 @@ from sojourn.scenario import Scenario
 from tests import optional
 from tests.conftest import Cli, assert_one_sentence
 from tests.miniature import virtual
+from tests.records import Json
 
 
 def kernel_or_skip(version: str) -> str:
@@ -27,9 +27,9 @@ def kernel_or_skip(version: str) -> str:
     return version
 
 
-def record_on(version: str, scenario: Scenario) -> dict[str, Any]:
+def record_on(version: str, scenario: Scenario) -> Json:
     """Return what a run on a kernel said, without its cost."""
-    record: dict[str, Any] = json.loads(sojourn.run(scenario, backend=f"linux:{version}").text)
+    record: Json = json.loads(sojourn.run(scenario, backend=f"linux:{version}").text)
     del record["cost"]
     return record
 

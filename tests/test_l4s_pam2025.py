@@ -6,7 +6,6 @@ import dataclasses
 import json
 import re
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -17,6 +16,7 @@ from sojourn.papers.l4s_pam2025.evidence import AXES, SENDERS, claimed, measured
 from sojourn.papers.l4s_pam2025.plan import CONTROL, MANY, PAIR, PARTS, L4sBed, cells, lacks
 from sojourn.study.cell import Observation
 from tests.conftest import Cli
+from tests.records import Json
 from tests.studies import STUDIES
 
 STUDY = STUDIES["l4s_pam2025"]
@@ -138,7 +138,7 @@ STATED = Observation(seed=0, l4s_mbit=40.0, classic_mbit=60.0, l4s_ms=10.0, clas
     ],
 )
 def test_a_cell_is_within_the_bars_by_share_and_by_both_round_trip_times(
-    run: dict[str, Any], within: tuple[bool, bool], monkeypatch: pytest.MonkeyPatch
+    run: Json, within: tuple[bool, bool], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     cell = AXES("prague", "cubic", "fifo")
     monkeypatch.setattr(bars, "measured", lambda: {cell: STATED})

@@ -12,7 +12,6 @@ import subprocess
 import sys
 import tempfile
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -28,11 +27,12 @@ from sojourn.store.run import Run
 from sojourn.store.run_store import RunStore
 from tests import optional
 from tests.conftest import Cli, assert_one_sentence
+from tests.records import Json
 
 pytestmark = pytest.mark.usefixtures("virtual_kernel")
 
 
-def without_cost(record: dict[str, Any]) -> dict[str, Any]:
+def without_cost(record: Json) -> Json:
     return {name: part for name, part in record.items() if name != "cost"}
 
 

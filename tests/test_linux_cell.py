@@ -20,6 +20,7 @@ from sojourn.errors import ParamError, SojournError
 from sojourn.scenario import Scenario
 from sojourn.scenario_keys import Station, Wifi
 from tests import optional
+from tests.records import Json
 
 
 @pytest.fixture(autouse=True)
@@ -32,14 +33,14 @@ def hostapd(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
     return program.resolve()
 
 
-def plan(scenario: Scenario | None = None) -> dict[str, Any]:
+def plan(scenario: Scenario | None = None) -> Json:
     scenario = api.build("wifi_tcp", duration="5s") if scenario is None else scenario
-    loaded: dict[str, Any] = json.loads(_native.load_plan(scenario.normalized("linux")))
+    loaded: Json = json.loads(_native.load_plan(scenario.normalized("linux")))
     return loaded
 
 
-def built(scenario: Scenario | None = None) -> dict[str, Any]:
-    built: dict[str, Any] = msgspec.to_builtins(bed(network_of(plan(scenario))))
+def built(scenario: Scenario | None = None) -> Json:
+    built: Json = msgspec.to_builtins(bed(network_of(plan(scenario))))
     return built
 
 

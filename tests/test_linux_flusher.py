@@ -21,6 +21,7 @@ from sojourn.study.cell import Cell
 from sojourn.study.paper import Profile
 from sojourn.validate.flusher import bed as validated
 from tests import optional
+from tests.records import Json
 
 SHORT = Profile(duration="20s", long_duration="20s", repeat=1, other_repeat=1)
 
@@ -42,8 +43,8 @@ def scenario(cell: Cell) -> Scenario:
     return validated(SHORT).scenario(cell)
 
 
-def record(backend: Any, one: Scenario) -> dict[str, Any]:
-    found: dict[str, Any] = json.loads(backend.run(one.normalized(backend.name)))
+def record(backend: Any, one: Scenario) -> Json:
+    found: Json = json.loads(backend.run(one.normalized(backend.name)))
     found.pop("cost")
     return found
 

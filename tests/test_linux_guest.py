@@ -26,6 +26,7 @@ from sojourn.scenario import Tcp
 from tests import sweeps
 from tests.conftest import Cli, assert_one_sentence
 from tests.miniature import program, virtual
+from tests.records import Json
 
 
 def descendants(pid: int) -> dict[int, str]:
@@ -168,7 +169,7 @@ def test_a_kernel_without_a_discipline_is_told(cli: Cli, virtual_kernel: Kernel)
         assert done.stderr.count("\n") == 1
 
 
-def job(*, gso: bool = False) -> dict[str, Any]:
+def job(*, gso: bool = False) -> Json:
     """A job of one flow."""
     scenario = api.build("bulk", qdisc="codel", flows_up=1, flows_down=0, duration="1s")
     text = dataclasses.replace(scenario, tcp=Tcp(gso=gso)).normalized("linux")
@@ -184,7 +185,7 @@ def job(*, gso: bool = False) -> dict[str, Any]:
 
 
 @pytest.fixture(scope="module")
-def plain() -> dict[str, Any]:
+def plain() -> Json:
     return job()
 
 
@@ -222,7 +223,7 @@ def _unknown(steps: list[dict[str, str]]) -> None:
     ],
 )
 def test_a_bed_that_would_mislead_does_not_start(
-    spoil: Callable[[list[dict[str, str]]], None], sentence: str, plain: dict[str, Any], virtual_kernel: Kernel
+    spoil: Callable[[list[dict[str, str]]], None], sentence: str, plain: Json, virtual_kernel: Kernel
 ) -> None:
     spoilt = copy.deepcopy(plain)
     spoil(spoilt["bed"]["steps"])
@@ -232,7 +233,7 @@ def test_a_bed_that_would_mislead_does_not_start(
     assert "\n" not in str(caught.value)
 
 
-def test_the_same_bed_unspoilt_starts(plain: dict[str, Any], virtual_kernel: Kernel) -> None:
+def test_the_same_bed_unspoilt_starts(plain: Json, virtual_kernel: Kernel) -> None:
     answer = guest.carry_out(json.dumps(plain), virtual_kernel, seed=1, bound_s=60.0)
     assert json.loads(answer.measured)["flows"][0]["delivered_total"] > 0
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import pytest
 
 from sojourn import api, runner
@@ -11,6 +9,7 @@ from sojourn.backends.linux import LinuxBackend
 from sojourn.kernel.find import Kernel
 from sojourn.scenario import Download, Flow, Probe, Scenario, Web
 from sojourn.store.run import Run
+from tests.records import Json
 
 pytestmark = pytest.mark.usefixtures("virtual_kernel")
 
@@ -36,7 +35,7 @@ def shares(run: Run) -> dict[str, float]:
 def test_cake_isolates_the_hosts_and_fq_codel_the_flows(
     side: str, way: str, isolation: str, virtual_kernel: Kernel
 ) -> None:
-    one: dict[str, Any] = {
+    one: Json = {
         "side": side,
         "way": way,
         "first": 6,
@@ -91,7 +90,7 @@ def test_pfifo_fast_starves_the_lowest_band(virtual_kernel: Kernel) -> None:
 
 
 def test_all_traffic_of_further_hosts_arrives(virtual_kernel: Kernel) -> None:
-    at: dict[str, Any] = {"client": 2, "server": 3, "dscp": "AF21"}
+    at: Json = {"client": 2, "server": 3, "dscp": "AF21"}
     scenario = Scenario(
         experiment="all",
         duration="5s",

@@ -6,12 +6,12 @@ import json
 import struct
 import sys
 from pathlib import Path
-from typing import Any
 
 from sojourn.backends.linux import disciplines, kinds, messages
 from sojourn.kernel import boot
 from sojourn.kernel.find import Kernel
 from tests import optional
+from tests.records import Json
 
 RATE = 10_000_000
 
@@ -164,7 +164,7 @@ def test_the_neighbours_and_routes_of_a_bed_are_these_bytes() -> None:
 
 
 #: Discipline, and what `tc -j` must say of its options (microseconds, bytes, bytes a second).
-READ_BACK: dict[str, dict[str, Any]] = {
+READ_BACK: dict[str, Json] = {
     "pfifo limit 77": {"limit": 77},
     "bfifo limit 30000": {"limit": 30000},
     "netem limit 110 delay 15ms": {"limit": 110, "delay": {"delay": 0.015, "jitter": 0, "correlation": 0}},

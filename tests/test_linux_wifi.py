@@ -15,6 +15,7 @@ from sojourn.scenario import Flow, Probe, Scenario
 from sojourn.scenario_keys import Station
 from tests import optional
 from tests.conftest import Cli
+from tests.records import Json
 
 
 @pytest.fixture(scope="module")
@@ -28,12 +29,12 @@ def linux() -> LinuxBackend:
     return LinuxBackend(None, kernel)
 
 
-def run(linux: LinuxBackend, scenario: Scenario) -> dict[str, Any]:
-    record: dict[str, Any] = json.loads(linux.run(scenario.normalized("linux")))
+def run(linux: LinuxBackend, scenario: Scenario) -> Json:
+    record: Json = json.loads(linux.run(scenario.normalized("linux")))
     return record
 
 
-def without_cost(record: dict[str, Any]) -> dict[str, Any]:
+def without_cost(record: Json) -> Json:
     return {name: part for name, part in record.items() if name != "cost"}
 
 

@@ -31,6 +31,7 @@ from sojourn.store.run_store import RunStore
 from tests import optional, test_native_bed
 from tests.conftest import Cli
 from tests.miniature import virtual
+from tests.records import Json
 from tests.test_native_bed import PACKETS
 
 SCENARIO = dataclasses.replace(test_native_bed.SCENARIO, seed=1)
@@ -74,7 +75,7 @@ class World:
     def file(self, name: str) -> Path:
         return self.folder / name
 
-    def run(self, *scenarios: Scenario) -> list[dict[str, Any]]:
+    def run(self, *scenarios: Scenario) -> list[Json]:
         made = runner.run_all(scenarios or (SCENARIO,), workers=1, store=self.store, backend=self.backend)
         return [json.loads(run.text) for run in made]
 
@@ -242,7 +243,7 @@ def test_another_task_is_another_name(what: str, world: World, monkeypatch: pyte
 
 
 @pytest.mark.parametrize("changes", [{"seed": 2}, {"qdisc_up": "pfifo limit 11"}])
-def test_another_scenario_is_measured_again(changes: dict[str, Any], world: World) -> None:
+def test_another_scenario_is_measured_again(changes: Json, world: World) -> None:
     world.run()
     world.run(dataclasses.replace(SCENARIO, **changes))
     assert world.guests.number == 2
@@ -251,7 +252,7 @@ def test_another_scenario_is_measured_again(changes: dict[str, Any], world: Worl
 
 def test_words_of_the_command_line_are_in_the_name(world: World) -> None:
     task = world.backend._task(cell().normalized("linux"))
-    others: tuple[dict[str, Any], ...] = (
+    others: tuple[Json, ...] = (
         {},
         {"words": task.words[1:]},
         {"words": (*task.words, "x")},

@@ -15,6 +15,7 @@ from sojourn.errors import ParamError
 from sojourn.scenario import Flow, Probe, Scenario
 from sojourn.store import frames
 from sojourn.store.run import Run
+from tests.records import Json
 
 SCENARIO = Scenario(
     experiment="bed",
@@ -70,9 +71,9 @@ def frame(at_ms: int, key: int, *, left: bool) -> bytes:
 PACKETS = frame(100, 1, left=False) + frame(110, 2, left=False) + frame(120, 1, left=True)
 
 
-def record() -> dict[str, Any]:
+def record() -> Json:
     text = _native.record_measured(SCENARIO.to_json(), measured(), PACKETS, 1.5, 20.0)
-    found: dict[str, Any] = json.loads(text)
+    found: Json = json.loads(text)
     return found
 
 
@@ -139,7 +140,7 @@ def test_a_plan_has_the_traffic_and_what_tcp_is_to_be() -> None:
         ),
     ],
 )
-def test_a_kernel_is_told_names_with_units(text: str, kind: str, options: dict[str, Any]) -> None:
+def test_a_kernel_is_told_names_with_units(text: str, kind: str, options: Json) -> None:
     # At 1 Mbit/s the paper's CoDel has a target of 13 ms.
     assert json.loads(_native.kernel_qdisc(text, 1_000_000)) == {"kind": kind, "options": options}
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import pickle
-from typing import Any
 
 import numpy as np
 import pytest
@@ -13,7 +12,7 @@ import sojourn
 from sojourn.errors import SojournError
 from sojourn.papers.good_bad_wifi.observation import BINS, known, observe
 from sojourn.study.cell import Observation
-from tests.records import run_of
+from tests.records import Json, run_of
 from tests.studies import STUDIES
 from tests.synthetic import DEFAULTS, record
 
@@ -21,7 +20,7 @@ STUDY = STUDIES["good_bad_wifi"]
 RTTS = (10.0, 50.0, 200.0, 500.0)
 
 
-def observation(values: dict[str, Any]) -> Observation:
+def observation(values: Json) -> Observation:
     return observe(record(3, {**DEFAULTS, **values}))
 
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import pytest
 
@@ -11,6 +9,7 @@ from sojourn.errors import SojournError
 from sojourn.papers.good_bad_wifi import curves
 from sojourn.study import orders, redraw
 from sojourn.study.cell import Observation
+from tests.records import Json
 from tests.studies import STUDIES
 
 
@@ -43,7 +42,7 @@ def test_order_needs_two_repeats() -> None:
         orders.clear_sign([1.0], [2.0])
 
 
-def observed(values: dict[str, Any]) -> tuple[Observation, ...]:
+def observed(values: Json) -> tuple[Observation, ...]:
     return STUDIES["good_bad_wifi"].runs(STUDIES["good_bad_wifi"].cell("rrul", "10/10", "pie"), values)
 
 

@@ -6,7 +6,6 @@ import json
 import re
 import shutil
 from pathlib import Path
-from typing import Any
 
 import pytest
 from msgspec import structs
@@ -15,10 +14,11 @@ from sojourn import papers
 from sojourn.report.exhibit import PaperReport
 from sojourn.study.claims import Claim, load
 from sojourn.study.page import document
+from tests.records import Json
 from tools import page_regions, pages
 
 ROOT = Path(__file__).parents[1]
-REGISTRY: dict[str, Any] = pages.registry(ROOT)
+REGISTRY: Json = pages.registry(ROOT)
 
 
 def test_every_page_of_results_is_in_the_registry() -> None:
@@ -75,8 +75,8 @@ def root(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def record_of(root: Path) -> dict[str, Any]:
-    record: dict[str, Any] = json.loads((root / pages.RECORDS).read_text())["whole"]
+def record_of(root: Path) -> Json:
+    record: Json = json.loads((root / pages.RECORDS).read_text())["whole"]
     return record
 
 

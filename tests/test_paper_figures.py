@@ -25,7 +25,7 @@ from sojourn.plots.web import page_fetch_bars
 from sojourn.store import metrics
 from sojourn.study.cell import Observation
 from tests.makers import comparison
-from tests.records import run_of
+from tests.records import Json, run_of
 from tests.studies import STUDIES
 from tests.synthetic import DEFAULTS, record
 
@@ -39,7 +39,7 @@ def found() -> Evidence:
     return evidence
 
 
-def observed(stream: dict[str, Any], series: dict[str, Any]) -> Observation:
+def observed(stream: Json, series: Json) -> Observation:
     """Return what is observed of a run with another voice stream."""
     body = json.loads(record(1, {**DEFAULTS, "voice": VOICE}).text)
     body["probes"][1] |= stream

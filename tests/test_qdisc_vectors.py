@@ -3,11 +3,11 @@
 import struct
 import tomllib
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from sojourn._native import ParamError, Qdisc
+from tests.records import Json
 
 TESTDATA = Path(__file__).parent.parent / "testdata"
 KINDS = (
@@ -29,7 +29,7 @@ def _is_told(path: Path) -> bool:
 VECTORS = sorted(path for kind in KINDS for path in (TESTDATA / kind).glob("*.toml") if _is_told(path))
 
 
-def _segment(tcp: dict[str, Any]) -> bytes:
+def _segment(tcp: Json) -> bytes:
     """The header of a segment that a vector describes, and a byte if there is payload (RFC 9293 section 3.1)."""
     options = b""
     if (stamps := tcp.get("timestamps")) is not None:

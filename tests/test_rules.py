@@ -16,6 +16,7 @@ from sojourn.study.evidence import BySeed, Evidence
 from sojourn.study.orders import NOTICEABLE_SETTLED
 from sojourn.study.rules import Reader, Rule, Statistic, Vocabulary
 from sojourn.study.verdict import Check
+from tests.records import Json
 
 AXES = Axes("qdisc", rate=10, words=lambda cell: f"{cell.qdisc} at {cell.rate}")
 
@@ -56,12 +57,12 @@ READER = Reader(
 )
 
 
-def checks(fields: dict[str, Any], variables: dict[str, Any] | None = None, **plain: Any) -> list[Check]:
+def checks(fields: Json, variables: Json | None = None, **plain: Any) -> list[Check]:
     plain = {{"for_": "for", "is_": "is"}.get(key, key): value for key, value in plain.items()}
     return list(READER.checks(schema.convert(plain, Rule), fields, variables or {}))
 
 
-def values(fields: dict[str, Any], **plain: Any) -> list[float]:
+def values(fields: Json, **plain: Any) -> list[float]:
     return [one.interval.value for one in checks(fields, is_="> 0", **plain)]
 
 
@@ -84,7 +85,7 @@ def values(fields: dict[str, Any], **plain: Any) -> list[float]:
         ({"total": "max"}, 44.0),
     ],
 )
-def test_the_cell_and_what_it_is_compared_with(plain: dict[str, Any], value: float) -> None:
+def test_the_cell_and_what_it_is_compared_with(plain: Json, value: float) -> None:
     (one,) = checks({"qdisc": "pfifo"}, {"slow": 1}, of="delay", is_="> 0", **plain)
     assert one.interval.value == pytest.approx(value)
 

@@ -46,13 +46,14 @@ from sojourn.scenario import Scenario
 from sojourn.study import exhibits
 from sojourn.study.cell import Observation
 from tests.conftest import Cli
+from tests.records import Json
 from tests.studies import STUDIES
 
 STUDY = STUDIES["rural"]
 BED = RuralBed(profile=papers.paper("rural").profiles["quick"])
 
 
-def canonical(**options: Any) -> dict[str, Any]:
+def canonical(**options: Any) -> Json:
     scenario = json.loads(api.build("rural", **options).normalized())
     assert isinstance(scenario, dict)
     return scenario

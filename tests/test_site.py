@@ -10,7 +10,6 @@ import sys
 from collections import Counter
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -18,6 +17,7 @@ from sojourn.cli.main import build_parser
 from tests import optional
 from tests.blocks import SHELL, WHY_NOT, Block, blocks
 from tests.conftest import Cli
+from tests.records import Json
 from tests.test_pages import REGISTRY
 from tools import docs
 
@@ -51,7 +51,7 @@ def run_blocks(name: str, found: list[Block], folder: Path, cli: Cli) -> int:
     """
     (folder / "examples").symlink_to(ROOT / "examples")
     (folder / "images").mkdir()
-    names: dict[str, Any] = {}
+    names: Json = {}
     count = 0
     for block in found:
         if block.mark == "file":

@@ -8,7 +8,6 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any
 
 import msgspec
 import polars as pl
@@ -27,11 +26,12 @@ from sojourn.store.run_store import RunStore
 from sojourn.store.stored_run import StoredRun
 from tests import optional
 from tests.conftest import Cli, assert_one_sentence
+from tests.records import Json
 
 COMPARE = ("compare", "bulk", "--qdisc", "codel", "--repeat", "2", "--duration", "1s")
 
 
-def plain(record: dict[str, Any]) -> dict[str, Any]:
+def plain(record: Json) -> Json:
     """Return a record without what differs between two runs of one scenario."""
     cost = {name: value for name, value in record["cost"].items() if name not in {"wall_s", "peak_rss_mb"}}
     return {**record, "cost": cost}

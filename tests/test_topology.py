@@ -15,6 +15,7 @@ from sojourn import Flow, ParamError, Probe, Scenario, _native
 from sojourn.scenario_keys import Link, Topology
 from sojourn.store.run_store import RunStore
 from tests.conftest import Cli, assert_one_sentence
+from tests.records import Json
 
 PING = Probe(name="ping", kind="icmp")
 
@@ -211,7 +212,7 @@ AB = {"between": ["a", "b"], "rate": "5mbit", "delay": "1ms"}
         ),
     ],
 )
-def test_a_topology_that_cannot_be_built_is_refused_in_one_sentence(keys: dict[str, Any], sentence: str) -> None:
+def test_a_topology_that_cannot_be_built_is_refused_in_one_sentence(keys: Json, sentence: str) -> None:
     with pytest.raises(ParamError) as refused:
         _native.normalize(json.dumps({"duration": "1s"} | keys))
     assert str(refused.value) == sentence

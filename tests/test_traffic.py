@@ -13,16 +13,17 @@ import sojourn
 from sojourn import experiments
 from sojourn.experiments.pages import pages
 from tests.conftest import Cli, assert_one_sentence
+from tests.records import Json
 
 
-def built(name: str, **options: Any) -> dict[str, Any]:
+def built(name: str, **options: Any) -> Json:
     """Return the canonical scenario of a built-in experiment."""
     canonical = json.loads(experiments.find(name).make(**options).normalized())
     assert isinstance(canonical, dict)
     return canonical
 
 
-def kinds(scenario: dict[str, Any]) -> list[str]:
+def kinds(scenario: Json) -> list[str]:
     """Return the kinds of a scenario's probes."""
     return [probe["kind"] for probe in scenario["probes"]]
 

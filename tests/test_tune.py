@@ -11,7 +11,6 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -25,6 +24,7 @@ from sojourn.tune.search import Request
 from sojourn.tune.space import Setting, space
 from sojourn.tune.study import compare, judge, tune
 from tests.conftest import Cli, assert_one_sentence
+from tests.records import Json
 
 #: A search that takes a second or two.
 QUICK = ("--rate", "1mbit", "--rtt", "100ms", "--duration", "60s", "--trials", "20", "--seeds", "2")
@@ -306,7 +306,7 @@ class TestJudgements:
 
 
 @pytest.fixture(scope="module")
-def found(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
+def found(tmp_path_factory: pytest.TempPathFactory) -> Json:
     """Return the answer for the rural study's link, as the bare command gives it."""
     done = subprocess.run(
         [sys.executable, "-m", "sojourn", "tune", "codel", "--rate", "1mbit", "--rtt", "300ms", "--json"],
@@ -316,13 +316,13 @@ def found(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
         check=False,
     )
     assert done.returncode == 0, done.stderr
-    answer: dict[str, Any] = json.loads(done.stdout)
+    answer: Json = json.loads(done.stdout)
     return answer
 
 
 @pytest.mark.slow
 class TestTheRuralLink:
-    def test_the_setting_found_is_on_fresh_seeds_at_least_as_good_as_65_and_300_ms(self, found: dict[str, Any]) -> None:
+    def test_the_setting_found_is_on_fresh_seeds_at_least_as_good_as_65_and_300_ms(self, found: Json) -> None:
         """No part of an interval is on the wrong side of no difference: scatter that hides a loss would be."""
         differences = found["differences"]["rural"]
         for metric, better in (("utilisation", 1), ("delay", -1), ("fct", -1)):
@@ -330,7 +330,7 @@ class TestTheRuralLink:
             assert min(better * low, better * high) >= 0, (metric, low, high)
         assert set(found["goals_met"].values()) == {"met"}
 
-    def test_target_matters_more_than_interval_for_the_delay(self, found: dict[str, Any]) -> None:
+    def test_target_matters_more_than_interval_for_the_delay(self, found: Json) -> None:
         delay = found["sensitivity"]["delay"]
         assert delay["surrogate_r2"] > 0.7
         assert delay["st"]["target"] > delay["st"]["interval"]

@@ -28,7 +28,7 @@ from sojourn.validate.itself import errors_of_itself
 from sojourn.validate.judge import Row, judge
 from sojourn.validate.part import Counts, drawn_entries, in_json
 from sojourn.validate.populations import POPULATIONS
-from tests.records import flow, record, run_of
+from tests.records import Json, flow, record, run_of
 
 
 def side(value: float, half: float | None = 0.0, *, resolves: float = 0.0, trials: int = 0) -> Side:
@@ -136,7 +136,7 @@ def test_losses_in_bursts_have_the_wider_interval_of_the_runs() -> None:
     assert found.interval.high > 100 * 450 / 12000
 
 
-def made_up(**changes: Any) -> dict[str, Any]:
+def made_up(**changes: Any) -> Json:
     """Return a record with one flow up, a probe and nothing else."""
     more = {"congestion_control": "cubic", "base_rtt_ms": 50.0, "retransmissions": 5, "timeouts": None}
     more |= {"mean_cwnd_segments": 40.0, "drop_gaps_ms": {"count": 3, "mean": 100.0, "cv": 0.5}}
@@ -152,12 +152,12 @@ def made_up(**changes: Any) -> dict[str, Any]:
     return record(**{**parts, **changes})
 
 
-def of_goodput(goodput: float) -> dict[str, Any]:
+def of_goodput(goodput: float) -> Json:
     """Return a made-up record of this goodput up."""
     return made_up(summary={**made_up()["summary"], "goodput_up_mbit": goodput})
 
 
-def runs(*records: dict[str, Any]) -> tuple[Run, ...]:
+def runs(*records: Json) -> tuple[Run, ...]:
     return tuple(run_of(record) for record in records)
 
 
@@ -166,7 +166,7 @@ def cell(name: str = "tcp_1up 10/10 codel") -> PlannedCell:
     return PlannedCell(name=name, link="10/10", qdisc="codel", scenario=scenario)
 
 
-def rows(sim: dict[str, Any], kernel: dict[str, Any]) -> dict[str, Row]:
+def rows(sim: Json, kernel: Json) -> dict[str, Row]:
     found = judge(Both(cell=cell(), sim=runs(sim, sim), kernel=runs(kernel, kernel)))
     return {row.metric.name: row for row in found}
 
@@ -197,7 +197,7 @@ def test_marks_are_judged_where_flows_use_ecn() -> None:
     plain = made_up()
     ecn = {"agreed": True, "marked": 100, "delivered_ce": 120, "echoes": None, "reductions": None}
 
-    def marked(count: int) -> dict[str, Any]:
+    def marked(count: int) -> Json:
         ends = {way: {**end, "marks": count} for way, end in plain["bottleneck"].items()}
         return made_up(flows=[{**plain["flows"][0], "ecn": ecn}], bottleneck=ends)
 
@@ -236,7 +236,7 @@ def test_an_entry_has_the_fields_of_the_contract() -> None:
 def test_shares_are_judged_where_round_trip_times_differ() -> None:
     flow = made_up()["flows"][0]
 
-    def shared(first: float) -> dict[str, Any]:
+    def shared(first: float) -> Json:
         pair = ((10.0, "tcp_10ms", first), (500.0, "tcp_500ms", 10 - first))
         return made_up(
             flows=[{**flow, "base_rtt_ms": rtt, "name": name, "goodput_mbit": rate} for rtt, name, rate in pair]
@@ -277,7 +277,7 @@ def test_a_page_that_one_side_never_fetched_cannot_be_judged() -> None:
 def test_a_transient_shows_when_it_settles_and_does_not_judge_it() -> None:
     times = [0.2 * (k + 1) for k in range(300)]
 
-    def course(settles_s: float) -> dict[str, Any]:
+    def course(settles_s: float) -> Json:
         latency = [150.0 if time < settles_s else 60.0 for time in times]
         series = {"t_s": times, "rtt": {"ping": {"t_s": [time - 0.1 for time in times], "rtt_ms": latency}}}
         return made_up(experiment="transient", series=series)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -14,6 +13,7 @@ from sojourn.validate import errors, groups, metrics
 from sojourn.validate.errors import Bars
 from sojourn.validate.judge import Row
 from sojourn.validate.part import FILE, Part, drawn_entries, load
+from tests.records import Json
 from tests.test_validate import cell, side
 
 BARS = Bars(least_ms=10, latency=(0.02, 0.10), goodput=(0.005, 0.03), worst=10)
@@ -83,7 +83,7 @@ def test_a_part_has_its_groups_when_it_is_read_again(tmp_path: Path) -> None:
     made = part_of(ROWS, {})
     (tmp_path / FILE).write_text(made.to_json())
     assert load(tmp_path).groups == made.groups
-    plain: dict[str, Any] = json.loads(made.to_json())
+    plain: Json = json.loads(made.to_json())
     plain["groups"][0]["quantiles"][0]["verdict"] = "perhaps"
     (tmp_path / FILE).write_text(json.dumps(plain))
     with pytest.raises(SojournError, match="verdict"):

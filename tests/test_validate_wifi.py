@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
-from typing import Any
 
 import pytest
 
@@ -16,16 +15,16 @@ from sojourn.validate.execute import Both, Repeats
 from sojourn.validate.grid import PlannedCell
 from sojourn.validate.judge import judge
 from sojourn.validate.part import Part, grid_entries
-from tests.records import run_of
+from tests.records import Json, run_of
 
 
-def record_of(cell: PlannedCell) -> dict[str, Any]:
+def record_of(cell: PlannedCell) -> Json:
     scenario = replace(cell.scenario, duration="2s", flows=cell.scenario.flows[:2])
-    record: dict[str, Any] = json.loads(backends.SIMULATOR.run(scenario.normalized()))
+    record: Json = json.loads(backends.SIMULATOR.run(scenario.normalized()))
     return record
 
 
-def part_of(cell: PlannedCell, sim: dict[str, Any], kernel: dict[str, Any], name: str = "wifi-latency") -> Part:
+def part_of(cell: PlannedCell, sim: Json, kernel: Json, name: str = "wifi-latency") -> Part:
     sides = [tuple(run_of(one) for _ in range(2)) for one in (sim, kernel)]
     rows = judge(Both(cell=cell, sim=sides[0], kernel=sides[1]))
     return Part(name=name, command="", facts={}, entries=grid_entries(rows), scenarios={})

@@ -33,6 +33,7 @@ from sojourn.store.folder import ResultFolder
 from sojourn.view import course, source, table, thin
 from tests import optional
 from tests.hostile_store import HTML, make_hostile
+from tests.records import Json
 
 try:
     from sojourn.view import server
@@ -475,7 +476,7 @@ def test_what_is_being_made_is_seen_as_it_grows(results: Path, tmp_path: Path) -
     (place / "runs").mkdir()
     with serving(place) as client:
 
-        def progress() -> dict[str, Any]:
+        def progress() -> Json:
             return client.ask("/api/progress").json["folders"][0]  # type: ignore[no-any-return]
 
         first = progress()

@@ -19,6 +19,7 @@ from sojourn.store.run_store import RunStore
 from sojourn.study import plan
 from sojourn.view import findings, settings, source, table
 from tests.conftest import Cli
+from tests.records import Json
 from tests.test_validate_command import StandIn
 
 NUMBERS = ("n", "mean", "median", "difference", "low", "high")
@@ -34,7 +35,7 @@ rtt = ["20ms", "200ms"]
 """
 
 
-def compared(folder: Path) -> dict[str, Any]:
+def compared(folder: Path) -> Json:
     """Return what the tab Comparison shows of a folder."""
     [one] = source.find(folder)
     return findings.comparison(table.Table([one]).rows(), one.labels.of_run)
@@ -45,7 +46,7 @@ def rows_of(path: Path) -> list[dict[str, str]]:
         return list(csv.DictReader(file))
 
 
-def same(mine: dict[str, Any], row: dict[str, Any]) -> None:
+def same(mine: Json, row: Json) -> None:
     """Hold a row of the dashboard against one of the command, of CSV or of JSON."""
     for name in NUMBERS:
         if name in row:

@@ -22,6 +22,7 @@ from sojourn.scenario import Scenario
 from sojourn.validate import wifi_draw
 from sojourn.validate.draw import TRUST, draw
 from tests import optional
+from tests.records import Json
 
 pytestmark = pytest.mark.slow
 
@@ -44,7 +45,7 @@ def without_measured(record: str) -> str:
     return text
 
 
-def run(where: str, scenarios: list[dict[str, Any]], folder: Path) -> list[dict[str, Any]]:
+def run(where: str, scenarios: list[Json], folder: Path) -> list[Json]:
     """Run scenarios in Node or in a browser."""
     node = optional.program("node")
     needed = [WEB / "src/engine/pkg/sojourn_bg.wasm", WEB / "node_modules/vite/package.json"]
@@ -56,7 +57,7 @@ def run(where: str, scenarios: list[dict[str, Any]], folder: Path) -> list[dict[
     command = [node, str(WEB / "tests/records.mjs"), where, str(file), *browser]
     done = subprocess.run(command, capture_output=True, text=True, timeout=1800, check=False)
     assert done.returncode == 0, done.stderr
-    found: list[dict[str, Any]] = json.loads(done.stdout)
+    found: list[Json] = json.loads(done.stdout)
     return found
 
 
@@ -70,7 +71,7 @@ def toml(value: Any) -> str:
     return json.dumps(value)
 
 
-def of_command_line(scenario: dict[str, Any], folder: Path, capsys: pytest.CaptureFixture[str]) -> str:
+def of_command_line(scenario: Json, folder: Path, capsys: pytest.CaptureFixture[str]) -> str:
     """Return what `sojourn run FILE --json` prints of a scenario."""
     file = folder / "scenario.toml"
     pairs = [f"{json.dumps(key)} = {toml(value)}" for key, value in scenario.items() if value is not None]
@@ -79,7 +80,7 @@ def of_command_line(scenario: dict[str, Any], folder: Path, capsys: pytest.Captu
     return capsys.readouterr().out.removesuffix("\n")
 
 
-def scenarios(drawn: int) -> list[dict[str, Any]]:
+def scenarios(drawn: int) -> list[Json]:
     """Return drawn scenarios of 2 s, a tenth as many cells, and the examples."""
     wired = [cell.scenario for cell in draw(TRUST, drawn, SEED)]
     cells = [cell.scenario for cell in wifi_draw.draw(max(1, drawn // 10), SEED)]

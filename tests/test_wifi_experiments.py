@@ -13,9 +13,10 @@ from sojourn.errors import ParamError
 from sojourn.experiments import wifi
 from sojourn.scenario import Flow, Scenario
 from sojourn.scenario_keys import Access, Categories, Edca, Group, Station, Wifi
+from tests.records import Json
 
 
-def plain(experiment: str, **options: Any) -> dict[str, Any]:
+def plain(experiment: str, **options: Any) -> Json:
     found = json.loads(api.build(experiment, **options).to_json())
     assert isinstance(found, dict)
     return found
@@ -95,7 +96,7 @@ def test_the_floods_of_a_dense_cell_fit_the_wire() -> None:
         ),
     ],
 )
-def test_wrong_options_are_refused_in_one_sentence(experiment: str, options: dict[str, Any], sentence: str) -> None:
+def test_wrong_options_are_refused_in_one_sentence(experiment: str, options: Json, sentence: str) -> None:
     with pytest.raises(ParamError) as refused:
         api.build(experiment, **options)
     assert str(refused.value) == sentence

@@ -17,14 +17,14 @@ from sojourn.papers.wifi_next_steps.texts import filled, texts
 from sojourn.plots import next_steps as plots
 from sojourn.study.cell import Observation
 from tests.conftest import Cli
-from tests.records import flow, record, run_of
+from tests.records import Json, flow, record, run_of
 from tests.studies import STUDIES
 
 STUDY = STUDIES["wifi_next_steps"]
 BED = StepsBed(profile=papers.paper("wifi-next-steps").profiles["quick"])
 
 
-def scenario(part: str, option: str, load: str) -> dict[str, Any]:
+def scenario(part: str, option: str, load: str) -> Json:
     found = next(one for cell, one in BED.cells() if cell == AXES(part, option, load))
     plain = json.loads(found.to_json())
     assert isinstance(plain, dict)
@@ -82,15 +82,15 @@ def test_every_fourth_station_of_a_crowd_is_of_an_older_rate() -> None:
     assert [one.rate.split()[2] for one in crowd(8)] == ["15", "15", "15", "3", "15", "15", "15", "3"]
 
 
-def of_two_stations() -> dict[str, Any]:
+def of_two_stations() -> Json:
     """Return a made-up record of two stations, 10 s, in which all numbers can be worked out by hand."""
 
-    def station(name: str, airtime: float, **more: Any) -> dict[str, Any]:
+    def station(name: str, airtime: float, **more: Any) -> Json:
         down = {"aggregates": 100, "aggregate_frames": 10.0 if name == "a" else 20.0}
         tx = {"airtime_tx_ms": airtime, "airtime_rx_ms": 500.0, "airtime_share": airtime / 6000}
         return {"name": name, **tx, "down": down, **more}
 
-    def probe(name: str, kind: str, times: str, lost: int, **numbers: float) -> dict[str, Any]:
+    def probe(name: str, kind: str, times: str, lost: int, **numbers: float) -> Json:
         more = {"base_delay_ms": 0.5} if kind == "voip" else {}
         return {"name": name, "kind": kind, "sent": 50, "lost": lost, times: {"count": 50 - lost, **numbers}, **more}
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -35,6 +34,7 @@ from sojourn.papers.wifi_stack.evidence import (
 from sojourn.papers.wifi_stack.plan import StackBed, cells, processor_time
 from sojourn.plots import wifi as plots
 from tests.conftest import Cli
+from tests.records import Json
 from tests.studies import STUDIES, load
 
 STUDY = STUDIES["wifi_stack"]
@@ -76,7 +76,7 @@ def test_every_cell_of_the_plan_is_a_scenario_that_the_simulator_takes() -> None
 
 
 def test_cells_are_of_the_kind_that_their_claims_need() -> None:
-    def of(experiment: str, scheme: str = FQ_MAC) -> dict[str, Any]:
+    def of(experiment: str, scheme: str = FQ_MAC) -> Json:
         found = json.loads(BED.scenario(AXES(experiment, scheme)).to_json())
         assert isinstance(found, dict)
         return found

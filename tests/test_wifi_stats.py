@@ -9,12 +9,12 @@ import pytest
 from sojourn.cli import wifi_stats
 from sojourn.errors import ParamError
 from sojourn.record import WifiRecord
-from tests.records import struct_of
+from tests.records import Json, struct_of
 
 _COUNTERS = {"packets": 11, "bytes": 12, "drops": 13, "marks": 14, "overflows": 15, "collisions": 16, "new_flows": 17}
 
 
-def _station(name: str, **more: Any) -> dict[str, Any]:
+def _station(name: str, **more: Any) -> Json:
     tids = [{"tid": 6, "direction": "down", **_COUNTERS}]
     return {"name": name, "airtime_tx_ms": 1.5, "airtime_rx_ms": 0.25, "weight": 256, "tids": tids, **more}
 

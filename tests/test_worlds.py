@@ -20,6 +20,7 @@ from sojourn.study import worlds
 from sojourn.study.claims import Claim, load
 from sojourn.study.reproduction import Reproduction, Request
 from tests.conftest import Cli
+from tests.records import Json
 
 CASES = [(name, world) for name in papers.NAMES for world in papers.paper(name).worlds]
 
@@ -145,7 +146,7 @@ def test_worlds_are_named_and_in_the_order_of_the_paper() -> None:
 @pytest.mark.parametrize(
     "changes", [{"tcp": "linux-6.1"}, {"backend": backends.for_many("linux", "reproduce")}, {"satellite": "rtt=600ms"}]
 )
-def test_a_reason_why_is_of_the_declared_world_and_left_out_in_another(changes: dict[str, Any]) -> None:
+def test_a_reason_why_is_of_the_declared_world_and_left_out_in_another(changes: Json) -> None:
     known = load("rural")
     assert any(one.why for one in declared("rural").judged(known))
     there = declared("rural", **changes)
