@@ -120,14 +120,8 @@ def read_json(path: Path, most: int = MOST_TEXT, *, missing: bool = False) -> An
 
     Raises `SojournError` as `read_text`, and if it is not JSON, or holds more, deeper or larger values than are taken.
 
-    Parameters
-    ----------
-    path
-        The file.
-    most
-        Its most bytes.
-    missing
-        Whether `NaN` and `Infinity`, which JSON has not, stand for a value that is not there.
+    - `most`: its most bytes.
+    - `missing`: whether `NaN` and `Infinity`, which JSON has not, stand for a value that is not there.
     """
     return parse_json(read_text(path, most), cannot(path), missing=missing)
 
@@ -135,16 +129,9 @@ def read_json(path: Path, most: int = MOST_TEXT, *, missing: bool = False) -> An
 def parse_json(text: str | bytes, refuse: Refuse, *, missing: bool = False, checked: bool = True) -> Any:
     """Return what a JSON text holds.
 
-    Parameters
-    ----------
-    text
-        The text.
-    refuse
-        Raises, with what is wrong.
-    missing
-        As `read_json`.
-    checked
-        Whether `check_values` is done here; else it is for the caller to do, who can name the field.
+    - `refuse`: raises, with what is wrong.
+    - `missing`: as `read_json`.
+    - `checked`: whether `check_values` is done here; else it is for the caller to do, who can name the field.
     """
 
     def constant(name: str) -> None:

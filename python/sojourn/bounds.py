@@ -61,12 +61,7 @@ def check_workers(value: object) -> None:
 def check_plan(runs: int, *, stored: bool = True) -> None:
     """Raise `ParamError` if a plan has more runs than may be asked for at once.
 
-    Parameters
-    ----------
-    runs
-        How many it has.
-    stored
-        Whether a store takes their records.
+    - `stored`: whether a store takes their records.
     """
     if runs > MOST_RUNS:
         message = f"the plan has {shown(runs)} runs, but must have at most {MOST_RUNS}: lower repeat"

@@ -93,14 +93,8 @@ def check_target(path: Path, option: str, *, force: bool) -> None:
 
     Raises `ParamError` if something else than a regular file is there, or a regular file without `force`.
 
-    Parameters
-    ----------
-    path
-        The file.
-    option
-        What the sentence begins with, such as `pcap`.
-    force
-        Whether a regular file that is there may be replaced.
+    - `option`: what the sentence begins with, such as `pcap`.
+    - `force`: whether a regular file that is there may be replaced.
     """
     kind = kind_of(path)
     if kind is not None:

@@ -14,14 +14,9 @@ U = TypeVar("U")
 class Lazy(Sequence[T], Generic[T]):
     """So many elements, each made of its place. A slice is as lazy.
 
-    Parameters
-    ----------
-    length
-        How many.
-    make
-        Returns the element at a place from 0 on; the same each time.
-    kinds
-        Places of elements that stand for all the others, in a check of all (default: every place).
+    - `length`: how many.
+    - `make`: returns the element at a place from 0 on; the same each time.
+    - `kinds`: places of elements that stand for all the others, in a check of all (default: every place).
     """
 
     __slots__ = ("_length", "_make", "kinds")

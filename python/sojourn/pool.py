@@ -100,12 +100,7 @@ def in_pool(jobs: Iterable[Job], number: int, store: RunStore | None, backend: B
 class _Ahead:
     """The next jobs of a plan: taken from it by one thread, and by the others from here.
 
-    Parameters
-    ----------
-    jobs
-        The plan.
-    most
-        How many are here at once.
+    - `most`: how many are here at once.
     """
 
     def __init__(self, jobs: Iterable[Job], most: int) -> None:

@@ -32,16 +32,10 @@ def say(sentence: str) -> None:
 def progress_bar(total: int, describe: str | None, *, begin_at: int = 0, unit: str = "run") -> Iterator[Progress]:
     """Show a bar on standard error once `QUIET_S` seconds have gone by; yield what moves it on by one.
 
-    Parameters
-    ----------
-    total
-        How many there are to do, those that are done already included.
-    describe
-        Word before the bar; `None` shows none.
-    begin_at
-        How many are done already; the time left is judged by the others.
-    unit
-        What is counted.
+    - `total`: how many there are to do, those that are done already included.
+    - `describe`: word before the bar; `None` shows none.
+    - `begin_at`: how many are done already; the time left is judged by the others.
+    - `unit`: what is counted.
     """
     if describe is None:
         yield _silent

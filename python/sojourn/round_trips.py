@@ -123,16 +123,11 @@ def measure(
 
     Raises `ParamError` if a value is refused, or a file is no capture, and `SojournError` if one is a pipe with a name.
 
-    Parameters
-    ----------
-    a, b
-        Captures, pcap or pcapng. Their clocks need not agree.
-    hosts, ports, protocol
-        Only flows that have all of these addresses and ports, and this protocol (`tcp`, `udp`, `icmp`).
-    horizon_ns
-        How long a packet is looked for in the other capture.
-    gap_ns
-        How far apart the packets of a pair may be at the second point.
+    - `a`, `b`: captures, pcap or pcapng. Their clocks need not agree.
+    - `hosts`, `ports`, `protocol`: only flows that have all of these addresses and ports, and this protocol (`tcp`,
+      `udp`, `icmp`).
+    - `horizon_ns`: how long a packet is looked for in the other capture.
+    - `gap_ns`: how far apart the packets of a pair may be at the second point.
     """
     for path in (a, b):
         bounded.check_stream(path)

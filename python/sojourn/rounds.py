@@ -54,14 +54,8 @@ def repeats(scenario: Scenario, repeat: int, *, begin: int = 0) -> Sequence[Scen
 
     Raises `ParamError` if `repeat` is less than 1, or more than a plan may have.
 
-    Parameters
-    ----------
-    scenario
-        The first.
-    repeat
-        How many there are.
-    begin
-        How many of them to leave out at the beginning.
+    - `repeat`: how many there are.
+    - `begin`: how many of them to leave out at the beginning.
     """
     check_repeat(repeat)
     first = 1 if scenario.seed is None else scenario.seed
@@ -107,18 +101,10 @@ def grow(
 ) -> list[Grown]:
     """Run each scenario `repeat` times, and then, if `until` is given, in rounds until its intervals are narrow.
 
-    Parameters
-    ----------
-    bases
-        One for each cell, with the first seed.
-    repeat
-        The least number of runs of each.
-    until
-        When to stop; `None` is after `repeat`.
-    run_plan
-        What runs them.
-    together
-        Whether all cells get the same seeds, as many as the one that needs most.
+    - `bases`: one for each cell, with the first seed.
+    - `repeat`: the least number of runs of each.
+    - `until`: when to stop; `None` is after `repeat`.
+    - `together`: whether all cells get the same seeds, as many as the one that needs most.
     """
     check_repeat(repeat)
     cells = [Grown() for _ in bases]

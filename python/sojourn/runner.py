@@ -44,26 +44,16 @@ def run_all(
     `workers` is out of range, or both `workers` and `dask` are given, and `SojournError` if a worker dies, the
     scheduler is not there, or the store cannot be used.
 
-    Parameters
-    ----------
-    scenarios
-        The plan. All of it is checked before anything is run. One of `sojourn.lazy` is made as it is run, so that a
-        long one begins at once.
-    workers
-        Number of processes (default: one for each core; one for a back end whose runs share a clock). With one,
-        nothing is started.
-    describe
-        Word for the progress bar on standard error; `None` shows none.
-    done
-        Called in the calling thread with the place in the plan and the run, as soon as one is there.
-    store
-        Where runs are kept. Those that are there are not made again; those that are made are there as soon as they
-        are done, whatever becomes of the others. So is what was measured of a kernel in virtual time. Of each run only
-        the summary stays in memory. Without a store every record does.
-    dask
-        Address of a Dask scheduler, whose workers make the runs instead of processes here.
-    backend
-        What makes the runs.
+    - `scenarios`: the plan. All of it is checked before anything is run. One of `sojourn.lazy` is made as it is run, so
+      that a long one begins at once.
+    - `workers`: number of processes (default: one for each core; one for a back end whose runs share a clock). With
+      one, nothing is started.
+    - `describe`: word for the progress bar on standard error; `None` shows none.
+    - `done`: called in the calling thread with the place in the plan and the run, as soon as one is there.
+    - `store`: where runs are kept. Those that are there are not made again; those that are made are there as soon as
+      they are done, whatever becomes of the others. So is what was measured of a kernel in virtual time. Of each run
+      only the summary stays in memory. Without a store every record does.
+    - `dask`: address of a Dask scheduler, whose workers make the runs instead of processes here.
     """
     check_workers(workers)
     if workers is not None and dask is not None:

@@ -86,16 +86,8 @@ def decode(text: str, kind: type[T], refuse: bounded.Refuse, file_format: str | 
 
     Raises `Misfit` if it holds something else.
 
-    Parameters
-    ----------
-    text
-        The text.
-    kind
-        The type.
-    refuse
-        Raises, with why the text cannot be read.
-    file_format
-        What its key `format` must be.
+    - `refuse`: raises, with why the text cannot be read.
+    - `file_format`: what its key `format` must be.
     """
     bounded.check_count(text, refuse)
     try:

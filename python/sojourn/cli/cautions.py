@@ -21,10 +21,7 @@ _STEP = re.compile(r" step_thresh ([0-9.]+(?:s|ms|us)) ")
 def cautions(scenario: Mapping[str, Plain]) -> list[str]:
     """Return a sentence for each setting that runs, but not as its user may think.
 
-    Parameters
-    ----------
-    scenario
-        As it was normalized: every discipline with all its words.
+    - `scenario`: as it was normalized: every discipline with all its words.
     """
     sentences = []
     for way in ("up", "down"):

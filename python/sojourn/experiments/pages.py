@@ -44,13 +44,6 @@ def client(page: str, cc: str) -> Web:
     """Return the web client that fetches a page.
 
     Raises `ParamError` if there is no page of that name.
-
-    Parameters
-    ----------
-    page
-        Name of the page.
-    cc
-        Congestion control of both ends.
     """
     if page not in pages():
         message = f"page is {page!r}, but must be one of {', '.join(pages())}"

@@ -32,18 +32,10 @@ def run(
 
     Raises `ParamError` if a value is refused, or the file is there, and `SojournError` if the file cannot be written.
 
-    Parameters
-    ----------
-    scenario
-        What is run.
-    path
-        Where the capture goes; it is there once it is whole.
-    points
-        Some of `client`, `up-bottleneck`, `down-bottleneck`, `server`; each becomes an interface of the file.
-    snaplen
-        Bytes kept of each frame, 96 to 262144.
-    force
-        Whether a file that is there is replaced.
+    - `path`: where the capture goes; it is there once it is whole.
+    - `points`: some of `client`, `up-bottleneck`, `down-bottleneck`, `server`; each becomes an interface of the file.
+    - `snaplen`: bytes kept of each frame, 96 to 262144.
+    - `force`: whether a file that is there is replaced.
     """
     check_target(path, "pcap", force=force)
     text = scenario.normalized()

@@ -134,14 +134,8 @@ def plan(
 
     Raises `ParamError` if a name or a value is refused, or is there twice.
 
-    Parameters
-    ----------
-    pairs
-        Senders.
-    bottlenecks, planes
-        Names (default: all).
-    axes
-        Texts such as `"rate=10mbit,50mbit"`, in place of the values that an axis has.
+    - `bottlenecks`, `planes`: names (default: all).
+    - `axes`: texts such as `"rate=10mbit,50mbit"`, in place of the values that an axis has.
     """
     values = {name: axis.values for name, axis in AXES.items()}
     seen: set[str] = set()

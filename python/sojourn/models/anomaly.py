@@ -113,18 +113,12 @@ def predict(
 
     Raises `ParamError` if there is no station.
 
-    Parameters
-    ----------
-    stations
-        At least one.
-    fair
-        Whether airtime is shared equally; else by numbers of aggregates, equal unless they say otherwise.
-    timing
-        The constants.
-    whole
-        Whether the overhead counts in the shares. The paper leaves it out, so that its rates come out too low for small
-        aggregates of fast stations, whose overhead is as long as their data; with it they are exactly those of a
-        round of one aggregate each.
+    - `stations`: at least one.
+    - `fair`: whether airtime is shared equally; else by numbers of aggregates, equal unless they say otherwise.
+    - `timing`: the constants.
+    - `whole`: whether the overhead counts in the shares. The paper leaves it out, so that its rates come out too low
+      for small aggregates of fast stations, whose overhead is as long as their data; with it they are exactly those of
+      a round of one aggregate each.
     """
     if not stations:
         message = "stations is empty, but the model needs at least one"

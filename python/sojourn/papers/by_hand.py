@@ -20,12 +20,7 @@ SUBJECT = 9
 class Link:
     """A link, and how many packets of each flow wait for it.
 
-    Parameters
-    ----------
-    text
-        The discipline.
-    rate_mbit
-        Of the link.
+    - `text`: the discipline.
     """
 
     def __init__(self, text: str, rate_mbit: int) -> None:
@@ -72,16 +67,9 @@ class Link:
 def others_ahead(text: str, *, gap_ms: int, size: int, packets: int = 100) -> list[int]:
     """Return how many packets of four bulk flows leave while each packet of a fifth flow waits (10 Mbit/s).
 
-    Parameters
-    ----------
-    text
-        The discipline.
-    gap_ms
-        Time between two packets of the fifth flow.
-    size
-        Of these packets.
-    packets
-        How many are watched.
+    - `text`: the discipline.
+    - `gap_ms`: time between two packets of the fifth flow.
+    - `size`: of these packets.
     """
     link = Link(text, 10)
     arrival, sent = gap_ms * 1_000_000, 0
@@ -128,14 +116,9 @@ def shares(text: str, sizes: tuple[int, int], departures: int = 5000) -> tuple[S
 def overflow_victims(text: str, queues: dict[int, tuple[int, int]], *, arriving: int, packets: int) -> Counter[int]:
     """Return from which flows packets are dropped when more arrive than there is room for.
 
-    Parameters
-    ----------
-    text
-        The discipline.
-    queues
-        For each flow the number and the size of the packets that wait.
-    arriving, packets
-        The flow whose packets then arrive, and how many.
+    - `text`: the discipline.
+    - `queues`: for each flow the number and the size of the packets that wait.
+    - `arriving`, `packets`: the flow whose packets then arrive, and how many.
     """
     qdisc = _native.Qdisc(text, seed=1, rate_bps=10_000_000)
     for flow, (number, size) in queues.items():

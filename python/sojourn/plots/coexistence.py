@@ -26,14 +26,8 @@ def coexistence(
 ) -> Figure:
     """Draw a panel for each bottleneck: shares by colour and number, below it the waits of both sides, ms.
 
-    Parameters
-    ----------
-    panels
-        Title and cells, by their places along and up.
-    axes
-        What stands along and up, with units.
-    title
-        Above the figure.
+    - `panels`: title and cells, by their places along and up.
+    - `axes`: what stands along and up, with units.
     """
     columns = min(_COLUMNS, len(panels))
     lines = -(-len(panels) // columns)

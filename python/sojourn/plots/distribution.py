@@ -14,14 +14,8 @@ from sojourn.stats import cdf
 def rtt_cdf(series: Mapping[str, pl.DataFrame], *, title: str = "", sides: bool = False) -> Figure:
     """Draw the cumulative distribution of all round-trip times of the measured window, a line for each discipline.
 
-    Parameters
-    ----------
-    series
-        For each discipline the frames of its runs, put together (`sojourn.store.frames.SERIES_SCHEMA`).
-    title
-        Above the plot.
-    sides
-        Whether there are two sides in place of disciplines, such as kernels.
+    - `series`: for each discipline the frames of its runs, put together (`sojourn.store.frames.SERIES_SCHEMA`).
+    - `sides`: whether there are two sides in place of disciplines, such as kernels.
     """
     labels = list(series)
     colours, dashes = style.colours(labels), style.dashes(labels)

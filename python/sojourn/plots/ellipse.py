@@ -29,15 +29,9 @@ _WORDS = {"up": "upload", "down": "download"}
 def latency_goodput(runs: pl.DataFrame, *, directions: Sequence[str] = ("down",), title: str = "") -> Figure:
     """Draw the ellipses of one link.
 
-    Parameters
-    ----------
-    runs
-        Rows of `sojourn.store.metrics.RUN_SCHEMA`, all of one link.
-    directions
-        `"down"`, `"up"` or both. Both share one plot, its goodput axis broken between them, and re-use the
-        same latencies.
-    title
-        Above the plot.
+    - `runs`: rows of `sojourn.store.metrics.RUN_SCHEMA`, all of one link.
+    - `directions`: `"down"`, `"up"` or both. Both share one plot, its goodput axis broken between them, and re-use the
+      same latencies.
     """
     labels = runs["qdisc"].unique(maintain_order=True).to_list()
     shapes = {direction: _ellipses(runs, labels, direction) for direction in directions}

@@ -24,14 +24,9 @@ def error_curves(
 ) -> Figure:
     """Draw the share of scenarios whose error is not above a value.
 
-    Parameters
-    ----------
-    quantities
-        For each quantity the relative errors of each kernel, fractions; one that is infinite is at the right end.
-    bars
-        For each quantity points that a curve must be above: the error, and the share of scenarios.
-    title
-        Above the figure.
+    - `quantities`: for each quantity the relative errors of each kernel, fractions; one that is infinite is at the
+      right end.
+    - `bars`: for each quantity points that a curve must be above: the error, and the share of scenarios.
     """
     with style.canvas(3.4 * max(len(quantities), 1) + 0.4, 3.6) as figure:
         if not quantities:

@@ -29,10 +29,7 @@ from sojourn.plots.panels import (
 def jain_bars(data: Mapping[str, Mapping[str, Values]]) -> Figure:
     """Draw Jain's fairness index (Fig. 6a).
 
-    Parameters
-    ----------
-    data
-        For each link and discipline the index of each run; `None` where nothing was delivered.
+    - `data`: for each link and discipline the index of each run; `None` where nothing was delivered.
     """
     labels, links = labels_of(data.values()), in_order(data, RISING)
     colours, names = style.colours(labels), style.short_names(labels)
@@ -64,10 +61,7 @@ def jain_bars(data: Mapping[str, Mapping[str, Values]]) -> Figure:
 def flow_goodput_bars(data: Mapping[str, Mapping[str, Mapping[float, Values]]]) -> Figure:
     """Draw the goodput of each flow (Figs. 6b to 6d).
 
-    Parameters
-    ----------
-    data
-        For each link, discipline and base round-trip time (ms) the goodput of that flow in each run (Mbit/s).
+    - `data`: for each link, discipline and base round-trip time (ms) the goodput of that flow in each run (Mbit/s).
     """
     labels, links = labels_of(data.values()), in_order(data, RISING)
     names = style.short_names(labels)

@@ -66,12 +66,8 @@ def courses(panels: Sequence[Panel]) -> Figure:
 def boxes(groups: Mapping[str, Mapping[int, Numbers]], *, x: str, y: str) -> Figure:
     """Draw a box plot of each label at each place: quartiles, whiskers to 1.5 interquartile ranges, the rest as dots.
 
-    Parameters
-    ----------
-    groups
-        For each label and place the distribution.
-    x, y
-        Words at the axes.
+    - `groups`: for each label and place the distribution.
+    - `x`, `y`: words at the axes.
     """
     with style.canvas(9.6, 4.2) as figure:
         axis = figure.subplots()

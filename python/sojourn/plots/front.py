@@ -45,16 +45,9 @@ def pareto_front(
 ) -> Figure:
     """Draw the front in the first metric against each of the others.
 
-    Parameters
-    ----------
-    axes
-        At least two metrics.
-    tried, front
-        Values of each setting by metric.
-    named
-        The settings that are marked, with their intervals. A label may say more in parentheses.
-    title
-        Above the figure.
+    - `axes`: at least two metrics.
+    - `tried`, `front`: values of each setting by metric.
+    - `named`: the settings that are marked, with their intervals. A label may say more in parentheses.
     """
     panels = max(len(axes) - 1, 1)
     with style.canvas(4.6 * panels + 1.4, 4.2) as figure:

@@ -33,16 +33,8 @@ class Maps:
 def heat_maps(lines: Sequence[Maps], *, columns: Sequence[str], across: str, title: str) -> Figure:
     """Draw a line of panels for each of `lines`; rows of all panels are alike, in the order of the numbers.
 
-    Parameters
-    ----------
-    lines
-        What is drawn.
-    columns
-        Of all panels, in their order.
-    across
-        What the columns are, with their unit.
-    title
-        Above the figure.
+    - `columns`: of all panels, in their order.
+    - `across`: what the columns are, with their unit.
     """
     places = [place for maps in lines for _, numbers in maps.panels for place in numbers]
     rows = [*dict.fromkeys(row for row, _ in places)]

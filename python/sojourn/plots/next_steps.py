@@ -24,13 +24,9 @@ Panels = Mapping[str, Mapping[str, Mapping[str, Values]]]
 def trade(found: Mapping[str, Mapping[str, tuple[Values, Values, Values]]], *, across: str, along: str) -> Figure:
     """Draw what is gained against what it costs.
 
-    Parameters
-    ----------
-    found
-        For each variant (the first is drawn full, the others hollow) and option its median, its 95th percentile, which
-        a line goes to, and its height.
-    across, along
-        Labels of the horizontal and the vertical axis.
+    - `found`: for each variant (the first is drawn full, the others hollow) and option its median, its 95th percentile,
+      which a line goes to, and its height.
+    - `across`, `along`: labels of the horizontal and the vertical axis.
     """
     options = list(dict.fromkeys(name for each in found.values() for name in each))
     look = _looks(options)

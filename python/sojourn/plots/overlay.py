@@ -67,14 +67,8 @@ class Axis:
 def overlay_grid(panels: Sequence[Panel], axis: Axis, *, title: str = "") -> Figure:
     """Draw the panels.
 
-    Parameters
-    ----------
-    panels
-        In any order; a place without one is said to have no data.
-    axis
-        Labels and scales.
-    title
-        Above the figure.
+    - `panels`: in any order; a place without one is said to have no data.
+    - `axis`: labels and scales.
     """
     rows = list(dict.fromkeys(panel.row for panel in panels))
     columns = list(dict.fromkeys(panel.column for panel in panels))
@@ -112,16 +106,9 @@ def scatter_pairs(
 ) -> Figure:
     """Draw the simulator's means over the kernel's, a panel for each metric.
 
-    Parameters
-    ----------
-    groups
-        For each metric pairs of kernel and simulator.
-    units
-        Of each metric.
-    share
-        A band of this share to either side of equality is shaded; of each metric, if it is by metric.
-    title
-        Above the figure.
+    - `groups`: for each metric pairs of kernel and simulator.
+    - `units`: of each metric.
+    - `share`: a band of this share to either side of equality is shaded; of each metric, if it is by metric.
     """
     with style.canvas(3.3 * max(len(groups), 1) + 0.4, 3.8) as figure:
         if not groups:

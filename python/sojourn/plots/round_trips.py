@@ -24,12 +24,7 @@ def course_and_distribution(
 ) -> Figure:
     """Return a figure of round-trip times: each over time, and the share that is not above a time, by flow.
 
-    Parameters
-    ----------
-    at_ns, rtt_ns, flow
-        Of each pair: when, how long, and the number of its flow.
-    names
-        Of the flows.
+    - `at_ns`, `rtt_ns`, `flow`: of each pair: when, how long, and the number of its flow.
     """
     with style.canvas(9.0, 3.4) as figure:
         over_time, distribution = figure.subplots(1, 2, width_ratios=(2, 1))

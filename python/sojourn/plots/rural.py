@@ -91,14 +91,9 @@ def scatter(
 ) -> Figure:
     """Draw one mark, the means with their intervals, for each label.
 
-    Parameters
-    ----------
-    found
-        For each label the repeats' values along x and along y; a label that lacks one of them has no mark.
-    looks
-        For each label its discipline, and whether the mark is hollow.
-    x, y
-        Words at the axes.
+    - `found`: for each label the repeats' values along x and along y; a label that lacks one of them has no mark.
+    - `looks`: for each label its discipline, and whether the mark is hollow.
+    - `x`, `y`: words at the axes.
     """
     points = {label: (mean_interval(along), mean_interval(up)) for label, (along, up) in found.items() if along and up}
     with style.canvas(7.4, 4.1) as figure:

@@ -16,12 +16,7 @@ DIRECTIONS = {"up": "upload", "down": "download"}
 def rtt_and_goodput(series: Mapping[str, pl.DataFrame], *, title: str = "") -> Figure:
     """Draw the probes' round-trip time and each direction's total goodput over time, a line for each discipline.
 
-    Parameters
-    ----------
-    series
-        For each discipline one frame of `sojourn.store.frames.SERIES_SCHEMA`.
-    title
-        Above the plot.
+    - `series`: for each discipline one frame of `sojourn.store.frames.SERIES_SCHEMA`.
     """
     labels = list(series)
     colours, dashes = style.colours(labels), style.dashes(labels)

@@ -28,15 +28,11 @@ def transient_lines(
 ) -> Figure:
     """Draw the latency over time.
 
-    Parameters
-    ----------
-    data
-        For each link and discipline the course of its runs (`sojourn.stats.course`).
-    start_s, end_s
-        What is shown, as far as there are samples; the flows start at 0. The paper's tool begins 5 s before.
-    scale
-        Of the latency. `"auto"` is logarithmic where the largest value is many times the smallest: the seed does not
-        say which the paper has.
+    - `data`: for each link and discipline the course of its runs (`sojourn.stats.course`).
+    - `start_s`, `end_s`: what is shown, as far as there are samples; the flows start at 0. The paper's tool begins 5 s
+      before.
+    - `scale`: of the latency. `"auto"` is logarithmic where the largest value is many times the smallest: the seed does
+      not say which the paper has.
     """
     labels, links = labels_of(data.values()), in_order(data, FALLING)
     with style.canvas(8.6, 2.5 * max(len(links), 1) + 0.7) as figure:

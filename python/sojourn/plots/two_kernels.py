@@ -71,16 +71,9 @@ def paired(panels: Sequence[Panel], kernels: tuple[str, str], *, title: str = ""
 def along(commits: Sequence[Measured], middle: float, *, label: str, title: str = "") -> Figure:
     """Draw each commit's values in the order of the commits, and the line between good and bad.
 
-    Parameters
-    ----------
-    commits
-        The oldest first.
-    middle
-        Half way between the mean of good and that of bad.
-    label
-        Of the axis, with the unit.
-    title
-        Above the figure.
+    - `commits`: the oldest first.
+    - `middle`: half way between the mean of good and that of bad.
+    - `label`: of the axis, with the unit.
     """
     colours = {"good": _FIRST, "bad": _SECOND, None: _NEITHER}
     with style.canvas(max(5.0, 0.62 * len(commits) + 2.2), 4.2) as figure:

@@ -34,11 +34,8 @@ LINEAR_BELOW_MS = 1.0
 def voip_delay_cdf(data: Mapping[tuple[str, str], Mapping[str, Values]]) -> Figure:
     """Draw the distribution of the induced one-way delay.
 
-    Parameters
-    ----------
-    data
-        For each (link, cross traffic) the samples of each discipline, all runs put together, in ms: one-way delay less
-        that of the empty path. Lost samples are `None` or NaN and are left out.
+    - `data`: for each (link, cross traffic) the samples of each discipline, all runs put together, in ms: one-way delay
+      less that of the empty path. Lost samples are `None` or NaN and are left out.
 
     Notes
     -----

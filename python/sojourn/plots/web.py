@@ -34,15 +34,10 @@ def page_fetch_bars(
 ) -> Figure:
     """Draw the mean fetch time of a page.
 
-    Parameters
-    ----------
-    data
-        For each (link, cross traffic) and discipline the mean fetch time of each run (s); `None` for a run in which no
-        fetch was completed, which is left out.
-    unloaded
-        For each link the same without other traffic.
-    title
-        Above the figure, such as the page's name.
+    - `data`: for each (link, cross traffic) and discipline the mean fetch time of each run (s); `None` for a run in
+      which no fetch was completed, which is left out.
+    - `unloaded`: for each link the same without other traffic.
+    - `title`: above the figure, such as the page's name.
 
     Notes
     -----

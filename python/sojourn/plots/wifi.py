@@ -34,10 +34,7 @@ MEAN = "mean"
 def ping_cdf(samples: Mapping[str, Mapping[str, Values]]) -> Figure:
     """Draw the distribution of ping round-trip times.
 
-    Parameters
-    ----------
-    samples
-        For each scheme and class of stations, `"fast"` and `"slow"`, all round-trip times (ms).
+    - `samples`: for each scheme and class of stations, `"fast"` and `"slow"`, all round-trip times (ms).
     """
     schemes = list(samples)
     colours = style.colours(schemes)
@@ -69,10 +66,7 @@ def ping_cdf(samples: Mapping[str, Mapping[str, Values]]) -> Figure:
 def airtime_shares(shares: Mapping[str, Mapping[str, Values]]) -> Figure:
     """Draw the shares of the airtime, stacked.
 
-    Parameters
-    ----------
-    shares
-        For each scheme and station its share in each run.
+    - `shares`: for each scheme and station its share in each run.
     """
     stations = _stations(shares)
     with style.canvas(7.6, 4.1) as figure:
@@ -113,10 +107,7 @@ def airtime_shares(shares: Mapping[str, Mapping[str, Values]]) -> Figure:
 def throughput_bars(rates: Mapping[str, Mapping[str, Values]]) -> Figure:
     """Draw the throughput of each station and the mean of them all.
 
-    Parameters
-    ----------
-    rates
-        For each scheme and station its throughput in each run (Mbit/s).
+    - `rates`: for each scheme and station its throughput in each run (Mbit/s).
     """
     stations = _stations(rates)
     with style.canvas(8.6, 4.1) as figure:

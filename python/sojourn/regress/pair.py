@@ -113,22 +113,12 @@ def compare(
     Raises `ParamError` if there is no such kernel or quantity, or a scenario is refused, and `SojournError` if a run
     fails.
 
-    Parameters
-    ----------
-    kernels
-        As `--kernel` takes them.
-    scenarios
-        Each with its name and its first seed.
-    repeat
-        Runs of each on each kernel.
-    metrics
-        Names of quantities; empty for those that `sojourn validate` judges.
-    threshold
-        How large a difference must be; `None` for any.
-    run
-        Runs the plans.
-    command
-        What makes the comparison again.
+    - `kernels`: as `--kernel` takes them.
+    - `scenarios`: each with its name and its first seed.
+    - `repeat`: runs of each on each kernel.
+    - `metrics`: names of quantities; empty for those that `sojourn validate` judges.
+    - `threshold`: how large a difference must be; `None` for any.
+    - `command`: what makes the comparison again.
     """
     plan = repeats((name, scenario, repeat) for name, scenario in scenarios)
     made = [run(plan, f"linux:{kernel}", f"kernel {kernel}") for kernel in kernels]

@@ -60,12 +60,8 @@ def check_name(name: str, *, cell: bool) -> None:
 
     Raises `ParamError` if there is no quantity of this name.
 
-    Parameters
-    ----------
-    name
-        As it was asked for.
-    cell
-        Whether the scenario has a Wi-Fi cell, whose quantities are named after its stations.
+    - `name`: as it was asked for.
+    - `cell`: whether the scenario has a Wi-Fi cell, whose quantities are named after its stations.
     """
     if name not in known() and not name.startswith(_SHARE) and not cell:
         raise refused(name, "metric", f"must be one of {', '.join(known())}, or share_FLOW")

@@ -61,12 +61,7 @@ class Origin:
 
         Raises `ParamError` if it is no commit.
 
-        Parameters
-        ----------
-        name
-            A branch, a tag, the beginning of a hash, or whatever else git takes.
-        field
-            What the name was asked for as.
+        - `name`: a branch, a tag, the beginning of a hash, or whatever else git takes.
         """
         # Git would take the first for an option, and NUL ends a word.
         unfit = not name or name.startswith("-") or not name.isprintable()

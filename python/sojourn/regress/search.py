@@ -79,18 +79,7 @@ def search(
     Raises `ParamError` if the request is refused, and `SojournError` if good or bad cannot be measured, or they do not
     differ by the threshold.
 
-    Parameters
-    ----------
-    request
-        What is searched for.
-    repository
-        Where the commits are.
-    builder
-        Makes their kernels.
-    run
-        Runs the plans.
-    say
-        Called with a sentence for each step.
+    - `say`: called with a sentence for each step.
     """
     order = check_order(repository, request)
     looks = sides.looks(request.repeat, request.most)

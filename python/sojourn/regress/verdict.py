@@ -55,14 +55,9 @@ def judge(
 ) -> PairedDifference:
     """Judge the values of two kernels.
 
-    Parameters
-    ----------
-    first, second
-        Values of each seed, in the same order; a run without one has `None`.
-    rows
-        How many such judgements the table has, at least 1.
-    threshold
-        How large a difference must be; `None` for any.
+    - `first`, `second`: values of each seed, in the same order; a run without one has `None`.
+    - `rows`: how many such judgements the table has, at least 1.
+    - `threshold`: how large a difference must be; `None` for any.
     """
     pairs = [(a, b) for a, b in zip(first, second, strict=True) if a is not None and b is not None]
     if len(pairs) < 2:

@@ -90,14 +90,8 @@ def inlined(charts: list[Chart]) -> Markup:
 def over_time(series: Mapping[str, pl.DataFrame], *, title: str, group: str) -> list[Chart]:
     """Return charts of the round-trip time and of each direction's total goodput, a line for each discipline.
 
-    Parameters
-    ----------
-    series
-        For each discipline one frame of `sojourn.store.frames.SERIES_SCHEMA`.
-    title
-        What was run.
-    group
-        Charts of a group are looked at together.
+    - `series`: for each discipline one frame of `sojourn.store.frames.SERIES_SCHEMA`.
+    - `group`: charts of a group are looked at together.
     """
     rtt = {label: frame.filter(pl.col("metric") == "rtt_ms").sort("t_s") for label, frame in series.items()}
     charts = [_chart(f"Round-trip time, {title}", "Round-trip time (ms)", rtt, group)]
@@ -139,12 +133,7 @@ def _chart(title: str, y_label: str, frames: Mapping[str, pl.DataFrame], group: 
 def distribution(series: Mapping[str, pl.DataFrame], *, title: str) -> list[Chart]:
     """Return a chart of the distribution of all round-trip times of the measured window, a line for each discipline.
 
-    Parameters
-    ----------
-    series
-        For each discipline the frames of its runs, put together.
-    title
-        What was run.
+    - `series`: for each discipline the frames of its runs, put together.
     """
     curves, ends = {}, list[float]()
     for label, whole in series.items():

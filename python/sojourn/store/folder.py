@@ -59,18 +59,11 @@ class _Mark(Struct, omit_defaults=True):
 class ResultFolder:
     """A folder that results are written into, held against other processes until `finish` or the end of the object.
 
-    Parameters
-    ----------
-    place
-        The folder; made if need be.
-    force
-        Whether earlier results in it are replaced, once the new ones are complete.
-    plan
-        What names the plan whose results go there. A folder in which the same plan was begun is gone on with.
-    again
-        Whether it is gone on with even if the plan was finished.
-    runs
-        How many runs the plan has, if that is known: who looks on sees how far it has come.
+    - `place`: the folder; made if need be.
+    - `force`: whether earlier results in it are replaced, once the new ones are complete.
+    - `plan`: what names the plan whose results go there. A folder in which the same plan was begun is gone on with.
+    - `again`: whether it is gone on with even if the plan was finished.
+    - `runs`: how many runs the plan has, if that is known: who looks on sees how far it has come.
 
     Attributes
     ----------

@@ -103,12 +103,7 @@ def load(path: Path, store: Path | None = None) -> Results:
 
     Raises `SojournError` if it holds no results, or they cannot be read.
 
-    Parameters
-    ----------
-    path
-        The folder.
-    store
-        A folder outside of it that the runs may be in, since the user named it.
+    - `store`: a folder outside of it that the runs may be in, since the user named it.
     """
     if (path / "index.json").is_file():
         result_folder.check_settled(path)

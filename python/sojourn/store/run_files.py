@@ -22,14 +22,7 @@ def write_run(store: str | os.PathLike[str], run_id: str, head: bytes, series: b
 
     Raises `OSError` if it cannot be written; nothing of it is left then.
 
-    Parameters
-    ----------
-    store
-        The folder of the store.
-    run_id
-        The run's name.
-    head, series
-        What `sojourn._native.run_stored` answered.
+    - `head`, `series`: what `sojourn._native.run_stored` answered.
     """
     folder = os.fspath(store)
     unfinished = f"{folder}/.{run_id}.{os.getpid()}.part"
@@ -50,11 +43,6 @@ class Measured:
     """What was measured on the way to the runs of a store: one file each, whole or not there.
 
     It is a `sojourn.backends.MeasurementStore`.
-
-    Parameters
-    ----------
-    store
-        The folder of the store.
     """
 
     def __init__(self, store: str | os.PathLike[str]) -> None:

@@ -43,10 +43,7 @@ _UNFINISHED = re.compile(r"\.(?:[0-9a-f]{32}|store\.json)\.(?P<pid>\d+)\.part")
 class RunStore:
     """A store of runs.
 
-    Parameters
-    ----------
-    path
-        Its folder, which need not be there yet.
+    - `path`: its folder, which need not be there yet.
     """
 
     def __init__(self, path: Path) -> None:
@@ -111,12 +108,8 @@ class RunStore:
 
         Raises `SojournError` if it is not whole, or not the run it should be.
 
-        Parameters
-        ----------
-        run_id
-            Its name.
-        scenario
-            The canonical scenario that it must be of; `None` takes any.
+        - `run_id`: its name.
+        - `scenario`: the canonical scenario that it must be of; `None` takes any.
         """
         folder = self.path / run_id
         record = load_head(folder)

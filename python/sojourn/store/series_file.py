@@ -33,12 +33,7 @@ def read_series(folder: Path, stored: Stored) -> pl.DataFrame:
 
     Raises `SojournError` if the file is not the one that was written, or there is no memory for it.
 
-    Parameters
-    ----------
-    folder
-        Of the run.
-    stored
-        What its `run.json` says of the file.
+    - `stored`: what its `run.json` says of the file.
     """
     path = folder / "series.parquet"
     data = bounded.read_bytes(path, MOST_BYTES)

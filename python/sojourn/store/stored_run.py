@@ -17,14 +17,8 @@ if TYPE_CHECKING:
 class StoredRun(Run):
     """One finished run in a store: its summary is at hand, the rest is read when it is asked for, and let go again.
 
-    Parameters
-    ----------
-    folder
-        Its folder, named by the run's id.
-    summary, seed
-        As the record has them.
-    voiced
-        Whether it may have voice streams; without, its metrics need no more than the summary.
+    - `summary`, `seed`: as the record has them.
+    - `voiced`: whether it may have voice streams; without, its metrics need no more than the summary.
     """
 
     def __init__(self, *, folder: Path, summary: Summary, seed: int, voiced: bool = True) -> None:

@@ -62,18 +62,11 @@ class Cell:
 class Axes:
     """The axes of a plan; called with values it makes a cell.
 
-    Parameters
-    ----------
-    *names
-        Axes on which every cell has a value of its own.
-    words
-        The cell as a reader names it; without it, its values with commas between them.
-    derived
-        Attributes of a cell that follow from its values, by name.
-    read
-        What makes a value of how rules and files may write it, by the axis.
-    **defaults
-        Axes with the value of most cells, after the others.
+    - `*names`: axes on which every cell has a value of its own.
+    - `words`: the cell as a reader names it; without it, its values with commas between them.
+    - `derived`: attributes of a cell that follow from its values, by name.
+    - `read`: what makes a value of how rules and files may write it, by the axis.
+    - `**defaults`: axes with the value of most cells, after the others.
     """
 
     def __init__(

@@ -121,14 +121,8 @@ def reader_of(paper: str, vocabulary: Vocabulary, evidence: Evidence, names: Var
 def load(paper: str, prefix: str = "", *, parts: Sequence[str] | None = None) -> list[Claim]:
     """Return claims of a paper (the name of its folder) in the file's order.
 
-    Parameters
-    ----------
-    paper
-        The folder.
-    prefix
-        What their ids begin with.
-    parts
-        Of the paper; `None` for all, and the claims that need runs of all.
+    - `prefix`: what their ids begin with.
+    - `parts`: of the paper; `None` for all, and the claims that need runs of all.
     """
     file = claim_file(paper)
     claims = [claim.noted(file.settled) for claim in file.claims if claim.id.startswith(prefix)]

@@ -137,20 +137,11 @@ def means(
 ) -> Table:
     """Return the means of quantities in cells; the records have their intervals.
 
-    Parameters
-    ----------
-    name, note, left
-        As `Table` has them.
-    rows
-        The cells, by how their rows begin.
-    columns
-        The quantities.
-    heads, keys
-        Of how rows begin: the columns' heads, and their names in the records (default: the same).
-    runs
-        The number of runs of a cell, for a column of its own; `None` for none.
-    intervals
-        Whether intervals are shown too.
+    - `name`, `note`, `left`: as `Table` has them.
+    - `rows`: the cells, by how their rows begin.
+    - `heads`, `keys`: of how rows begin: the columns' heads, and their names in the records (default: the same).
+    - `runs`: the number of runs of a cell, for a column of its own; `None` for none.
+    - `intervals`: whether intervals are shown too.
     """
     shown, records = [], []
     for labels, cell in rows.items():

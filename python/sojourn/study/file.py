@@ -195,14 +195,9 @@ def load(path: Path, *, repeat: int | None = None, backend: str = "sim") -> Stud
     Raises `SojournError` if the file cannot be read, and `ParamError` if it is not a study, has an unknown key, or a
     value is refused.
 
-    Parameters
-    ----------
-    path
-        The file. An experiment that is a file itself is looked for beside it.
-    repeat
-        Runs of each cell, instead of what the file says.
-    backend
-        What is to run it.
+    - `path`: the file. An experiment that is a file itself is looked for beside it.
+    - `repeat`: runs of each cell, instead of what the file says.
+    - `backend`: what is to run it.
     """
     plain = bounded.read_toml(path, "a study")
     try:

@@ -18,14 +18,8 @@ LINE = 118
 def document(report: PaperReport, *, images: str, form: str = "webp") -> str:
     """Return the page.
 
-    Parameters
-    ----------
-    report
-        What the report shows.
-    images
-        Folder of the figures, relative to the page.
-    form
-        The suffix of their files.
+    - `images`: folder of the figures, relative to the page.
+    - `form`: the suffix of their files.
     """
     parts = [f"# {report.title}", *([_wrap(report.reference)] if report.reference else [])]
     if report.claims:

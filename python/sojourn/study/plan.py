@@ -135,14 +135,7 @@ def execute(
 
     Raises `ParamError` if a value is refused, and `SojournError` if a run fails, or cannot be kept.
 
-    Parameters
-    ----------
-    planned
-        The plan.
-    take
-        Called once for each run, when all are there.
-    means
-        How it is run.
+    - `take`: called once for each run, when all are there.
     """
     runs = _made(planned, means)
     with progress_bar(len(runs), None if means.progress is None else "reading the runs") as tick:
@@ -178,14 +171,8 @@ class InWorld(Protocol):
     def __call__(self, planned: Sequence[Planned[K]], world: str, progress: str) -> dict[K, tuple[Run, ...]]:
         """Run a plan; raises as `execute`, and `ParamError` if there is no such world.
 
-        Parameters
-        ----------
-        planned
-            The plan.
-        world
-            What makes the runs, as `sojourn.backends.named` takes it.
-        progress
-            Word for a progress bar on standard error.
+        - `world`: what makes the runs, as `sojourn.backends.named` takes it.
+        - `progress`: word for a progress bar on standard error.
         """
 
 
@@ -212,14 +199,8 @@ class _PlanFile(Struct, frozen=True, forbid_unknown_fields=True):
 def cells_of(paper: str, vocabulary: Vocabulary, parts: Sequence[str], names: Variables | None = None) -> list[Cell]:
     """Return the cells that parts of a paper (the name of its folder) need, each once, in the order of the file.
 
-    Parameters
-    ----------
-    paper, vocabulary
-        The paper, and what its claims speak of.
-    parts
-        Of the paper.
-    names
-        What loops may name besides what the file and the claims do.
+    - `paper`, `vocabulary`: the paper, and what its claims speak of.
+    - `names`: what loops may name besides what the file and the claims do.
     """
     file = stored(paper, "plan", _PlanFile)
     reader = reader_of(paper, vocabulary, Evidence(cells={}), {**file.names, **(names or {})})

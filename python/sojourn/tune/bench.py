@@ -124,14 +124,9 @@ class Bench:
 
         Raises `ParamError` if a scenario is refused, and `SojournError` if a run fails.
 
-        Parameters
-        ----------
-        settings
-            Names (`""` for none) and settings.
-        seeds
-            The same for all: common random numbers.
-        tick
-            Called for each run that is done.
+        - `settings`: names (`""` for none) and settings.
+        - `seeds`: the same for all: common random numbers.
+        - `tick`: called for each run that is done.
         """
         rtts = self.link.rtts_ms
         scenarios = [

@@ -66,12 +66,8 @@ def order(costs: Sequence[float], shortfalls: Sequence[float]) -> list[int]:
     Those that meet the goals come first, the cheapest of them before the others; then those that do not, by how far
     they are from them. Of equals the first.
 
-    Parameters
-    ----------
-    costs
-        What is minimised.
-    shortfalls
-        How far each is from meeting all goals; at most 0 if it does.
+    - `costs`: what is minimised.
+    - `shortfalls`: how far each is from meeting all goals; at most 0 if it does.
     """
     return sorted(
         range(len(costs)),

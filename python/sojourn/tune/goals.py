@@ -90,12 +90,8 @@ class Goal:
     def shortfall(self, values: Values, references: Mapping[str, Values]) -> float:
         """Return how far the values are from the bound, as a share of the bound; at most 0 if the goal is met.
 
-        Parameters
-        ----------
-        values
-            Of the metric, one for each RTT; the worst decides.
-        references
-            The same of each setting that a bound may name.
+        - `values`: of the metric, one for each RTT; the worst decides.
+        - `references`: the same of each setting that a bound may name.
         """
         sign = METRICS[self.metric].sign
         bounds = references[self.bound] if isinstance(self.bound, str) else [self.bound] * len(values)

@@ -62,21 +62,13 @@ def read_link(
 
     Raises `ParamError` if a value is refused, or the range is empty.
 
-    Parameters
-    ----------
-    up, down
-        Rate texts.
-    rtt
-        A time text, or two with `..` between them.
-    direction
-        That under test, whose rate sets the buffer and the length of a run.
-    points
-        RTTs that a range is tried at.
-    limit
-        Packets; by default one bandwidth-delay product at the longest RTT, and at least 25.
-    duration
-        Time text; by default as long as eight files of 1.7 MB take at half the rate, with the rural study's gaps, and
-        at least 100 of the longest RTT, in tens of seconds: 300 s at 1 Mbit/s.
+    - `up`, `down`: rate texts.
+    - `rtt`: a time text, or two with `..` between them.
+    - `direction`: that under test, whose rate sets the buffer and the length of a run.
+    - `points`: RTTs that a range is tried at.
+    - `limit`: packets; by default one bandwidth-delay product at the longest RTT, and at least 25.
+    - `duration`: time text; by default as long as eight files of 1.7 MB take at half the rate, with the rural study's
+      gaps, and at least 100 of the longest RTT, in tens of seconds: 300 s at 1 Mbit/s.
     """
     low, high = _range_ms(rtt)
     plain = _checked(up=up, down=down)

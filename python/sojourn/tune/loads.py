@@ -36,18 +36,11 @@ class Load:
     ) -> Scenario:
         """Return the scenario of a setting at an RTT.
 
-        Parameters
-        ----------
-        link, direction
-            The link, and which of its directions has the discipline under test.
-        qdisc
-            That discipline, as `tc` reads it.
-        rtt_ms
-            Base RTT.
-        seed
-            Of the run.
-        cc
-            Congestion control of all flows; `None` is the load's own.
+        - `link`, `direction`: the link, and which of its directions has the discipline under test.
+        - `qdisc`: that discipline, as `tc` reads it.
+        - `rtt_ms`: base RTT.
+        - `seed`: of the run.
+        - `cc`: congestion control of all flows; `None` is the load's own.
         """
         length = f"{round(link.duration_s * 1e3)}ms"
         scenario = dataclasses.replace(

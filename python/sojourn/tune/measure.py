@@ -58,10 +58,7 @@ class Journal:
     The file has one line for each run and is only ever added to. A line that a kill left unfinished is dropped when the
     file is next opened.
 
-    Parameters
-    ----------
-    folder
-        Where the file is; `None` keeps nothing.
+    - `folder`: where the file is; `None` keeps nothing.
 
     Raises
     ------

@@ -22,12 +22,8 @@ SHORTEST_INTERVAL_MS = 25.0
 def rule(packet_ms: float, rtt_ms: float) -> tuple[float, float]:
     """Return a target and an interval for CoDel or FQ-CoDel, in ms.
 
-    Parameters
-    ----------
-    packet_ms
-        The time that the link takes for a full-sized packet.
-    rtt_ms
-        The base RTT of the paths that matter; of several, the longest.
+    - `packet_ms`: the time that the link takes for a full-sized packet.
+    - `rtt_ms`: the base RTT of the paths that matter; of several, the longest.
     """
     if rtt_ms < LONG_PIPE * packet_ms:
         return packet_ms, max(SHORTEST_INTERVAL_MS, rtt_ms / 4)

@@ -50,16 +50,10 @@ def sobol_indices(
 ) -> tuple[dict[str, float], dict[str, float]]:
     """Return the first-order and the total indices of a function of uniform independent arguments.
 
-    Parameters
-    ----------
-    function
-        Of points, one a row, to values.
-    names, bounds
-        Of the arguments.
-    seed
-        Of the scrambling.
-    sample
-        Size of the base sample, a power of two.
+    - `function`: of points, one a row, to values.
+    - `names`, `bounds`: of the arguments.
+    - `seed`: of the scrambling.
+    - `sample`: size of the base sample, a power of two.
     """
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -84,16 +78,10 @@ def of_settings(
 ) -> Sensitivity | None:
     """Return the indices of a metric, from the settings that were run; `None` if they are too few.
 
-    Parameters
-    ----------
-    knobs
-        What was searched.
-    settings
-        Values of the knobs.
-    values
-        Of the metric.
-    seed
-        Of the folds and of the sample.
+    - `knobs`: what was searched.
+    - `settings`: values of the knobs.
+    - `values`: of the metric.
+    - `seed`: of the folds and of the sample.
     """
     merged: dict[tuple[float, ...], float] = {}
     for setting, value in zip(settings, values, strict=True):

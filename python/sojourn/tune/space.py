@@ -126,19 +126,11 @@ def space(qdisc: str, link: Link, direction: Direction, request: Sequence[str] =
 
     Raises `ParamError` if the discipline or a parameter is unknown, a range is empty, or nothing is left to search.
 
-    Parameters
-    ----------
-    qdisc
-        Name of the discipline.
-    link
-        Whose rate, RTTs and buffer set the ranges.
-    direction
-        That under test.
-    request
-        `NAME=LOW..HIGH` searches another range of a parameter, `NAME=VALUE` fixes it; times in ms unless they
-        have a unit.
-    backend
-        What is to run it.
+    - `link`: whose rate, RTTs and buffer set the ranges.
+    - `direction`: that under test.
+    - `request`: `NAME=LOW..HIGH` searches another range of a parameter, `NAME=VALUE` fixes it; times in ms unless they
+      have a unit.
+    - `backend`: what is to run it.
     """
     if qdisc not in QDISCS:
         raise refused(qdisc, "qdisc", f"must be one of {', '.join(QDISCS)} to be tuned")

@@ -27,12 +27,7 @@ _PASSING = "cost"
 def document(parts: Sequence[Part], command: str) -> str:
     """Return the page.
 
-    Parameters
-    ----------
-    parts
-        In the order in which they are to be read.
-    command
-        What makes the page.
+    - `parts`: in the order in which they are to be read.
     """
     grids = [part for part in parts if not part.is_drawn]
     drawn = [part for part in parts if part.is_drawn]

@@ -74,14 +74,9 @@ def cells(
 
     Raises `ParamError` if a value is refused.
 
-    Parameters
-    ----------
-    experiment
-        A built-in name or the path of a TOML file.
-    links, disciplines
-        The grid.
-    **options
-        Of `sojourn.api.build`: `rtt`, `cc`, `duration`, `seed`, `page`, `flows_up`, `flows_down`.
+    - `experiment`: a built-in name or the path of a TOML file.
+    - `links`, `disciplines`: the grid.
+    - `**options`: of `sojourn.api.build`: `rtt`, `cc`, `duration`, `seed`, `page`, `flows_up`, `flows_down`.
     """
     found = []
     for link in links:

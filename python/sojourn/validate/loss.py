@@ -22,10 +22,7 @@ def lost_share(lost: Sequence[int], sent: Sequence[int]) -> Side | None:
 
     Raises `ParamError` if a pair is impossible.
 
-    Parameters
-    ----------
-    lost, sent
-        A pair for each run.
+    - `lost`, `sent`: a pair for each run.
     """
     total, trials = sum(lost), sum(sent)
     if trials == 0:

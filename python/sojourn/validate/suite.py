@@ -193,14 +193,7 @@ def validate(request: Request, run: InWorld, *, figures: bool) -> list[tuple[Par
 
     Raises `ParamError` if a value is refused.
 
-    Parameters
-    ----------
-    request
-        What.
-    run
-        Runs the plans.
-    figures
-        Whether they are drawn.
+    - `figures`: whether they are drawn.
     """
     cells = cells_of(request)
     ran = run_pairs(cells, request.repeats, run, request.real, request.kernel)

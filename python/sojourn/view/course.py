@@ -35,16 +35,10 @@ def series(
 
     Raises `ParamError` if `points` is not possible.
 
-    Parameters
-    ----------
-    frame
-        Schema `sojourn.store.frames.SERIES_SCHEMA`.
-    metrics
-        Which; all if empty.
-    points
-        Most values of a line.
-    start, end
-        The times that are looked at, s.
+    - `frame`: schema `sojourn.store.frames.SERIES_SCHEMA`.
+    - `metrics`: which; all if empty.
+    - `points`: most values of a line.
+    - `start`, `end`: the times that are looked at, s.
     """
     if not 4 <= points <= MOST_POINTS:
         message = f"points is {points}, but must be from 4 to {MOST_POINTS}"

@@ -36,12 +36,9 @@ def comparison(
 
     A cell is all that its runs have in common but the seed; two that differ in anything else never share a row.
 
-    Parameters
-    ----------
-    rows
-        The runs of one folder, of the table.
-    of_run
-        Link and discipline of the cells that each run is in, as `index.json` says. What it does not name is left out.
+    - `rows`: the runs of one folder, of the table.
+    - `of_run`: link and discipline of the cells that each run is in, as `index.json` says. What it does not name is
+      left out.
     """
     from sojourn import stats
     from sojourn.frame_library import pl

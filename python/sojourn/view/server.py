@@ -63,16 +63,7 @@ Answer = Callable[[Request], Awaitable[Response]]
 class View:
     """What the server answers.
 
-    Parameters
-    ----------
-    title
-        Of the page.
-    sources
-        What there is to see.
-    token
-        The secret.
-    port, host
-        Where the server listens; `host` as an address has it.
+    - `port`, `host`: where the server listens; `host` as an address has it.
     """
 
     def __init__(self, *, title: str, sources: list[Source], token: str, port: int, host: str = "127.0.0.1") -> None:

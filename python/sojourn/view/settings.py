@@ -36,10 +36,7 @@ def leaves(setting: str) -> dict[str, str]:
 def differences(settings: Mapping[str, object]) -> dict[str, str]:
     """Return what differs between settings, in words: no more than is needed to tell all of them apart.
 
-    Parameters
-    ----------
-    settings
-        For each setting what it is called already.
+    - `settings`: for each setting what it is called already.
     """
     values = {setting: leaves(setting) for setting in settings}
     classes: dict[str, object] = dict(settings)

@@ -166,12 +166,7 @@ def find(path: Path, store: Path | None = None) -> list[Source]:
 
     Raises `SojournError` if there is nothing.
 
-    Parameters
-    ----------
-    path
-        The folder.
-    store
-        Another one that the runs may be in.
+    - `store`: another one that the runs may be in.
     """
     if not path.is_dir():
         message = f"DIR is {str(path)!r}, but must be a folder"

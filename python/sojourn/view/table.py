@@ -56,10 +56,7 @@ Row = dict[str, Any]
 class Table:
     """The runs of all sources.
 
-    Parameters
-    ----------
-    sources
-        In the order of `/api/about`.
+    - `sources`: in the order of `/api/about`.
     """
 
     def __init__(self, sources: Sequence[Source]) -> None:

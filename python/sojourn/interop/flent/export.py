@@ -47,12 +47,7 @@ class DataFile:
 def data_file(run: Run, title: str | None = None) -> DataFile:
     """Return the data file of a run.
 
-    Parameters
-    ----------
-    run
-        The run.
-    title
-        What Flent's plots call it (default: disciplines, rates and RTT).
+    - `title`: what Flent's plots call it (default: disciplines, rates and RTT).
     """
     name, body = _named_body(run.record, _title(run.record) if title is None else title)
     text = json.dumps(body, indent=2, sort_keys=True, allow_nan=False)

@@ -22,14 +22,8 @@ _CONVERTED = 4
 class Means:
     """What a data file states of its series, and the samples behind them.
 
-    Parameters
-    ----------
-    version
-        Of the file.
-    body, metadata
-        All of it, and its metadata.
-    refuse
-        Says that the file is refused, and why.
+    - `body`, `metadata`: all of it, and its metadata.
+    - `refuse`: says that the file is refused, and why.
     """
 
     def __init__(
@@ -58,12 +52,8 @@ class Means:
     def of(self, name: str, grid: Sequence[float | None]) -> float | None:
         """Return the mean of a series.
 
-        Parameters
-        ----------
-        name
-            Of the series.
-        grid
-            Its values on the grid.
+        - `name`: of the series.
+        - `grid`: its values on the grid.
         """
         return self._statement(name) or self._mean(name, list(self._samples(name))) or self._mean(name, grid)
 

@@ -24,14 +24,9 @@ SEARCH_DURATION = "100ms"
 def find_collision(repeats: Sequence[Observation], scenario: Scenario, *, voice: bool) -> Collision | None:
     """Return a run in which a probe shares its queue with an upstream data flow; the same one each time.
 
-    Parameters
-    ----------
-    repeats
-        What has been run, which is looked through first; then seeds are tried in order from the first not run.
-    scenario
-        Of the runs, with any seed.
-    voice
-        Whether the probe must be the voice stream.
+    - `repeats`: what has been run, which is looked through first; then seeds are tried in order from the first not run.
+    - `scenario`: of the runs, with any seed.
+    - `voice`: whether the probe must be the voice stream.
     """
     for number, run in enumerate(repeats, start=1):
         if (pair := _pair(run, voice=voice)) is not None:

@@ -29,10 +29,7 @@ START_BINS = round(START_S / BIN_S)
 class StartUp:
     """The start-up of one cell.
 
-    Parameters
-    ----------
-    runs
-        Its repeats.
+    - `runs`: its repeats.
 
     Raises
     ------

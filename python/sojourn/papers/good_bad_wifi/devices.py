@@ -103,12 +103,8 @@ COMPARED = ("pfifo_fast", "pie", "fq_codel")
 def over_wifi(scenario: Scenario, pair: Pair = UNEVEN) -> Scenario:
     """Return a scenario of the wired bed with the Wi-Fi link before the bottleneck.
 
-    Parameters
-    ----------
-    scenario
-        Of the wired bed; the ends of the link have the disciplines of its bottleneck, with the same parameters.
-    pair
-        The devices.
+    - `scenario`: of the wired bed; the ends of the link have the disciplines of its bottleneck, with the same
+      parameters.
     """
     assert scenario.qdisc_up is not None
     assert scenario.qdisc_down is not None

@@ -136,11 +136,8 @@ def loss_cells(loss: Losses) -> tuple[LossCell, ...]:
 
     Raises `ParamError` if the counts are not ones (`sojourn.stats.share_interval`).
 
-    Parameters
-    ----------
-    loss
-        For each (link, cross traffic) and discipline the lost and the sent packets of each run. A discipline may be
-        named as a preset, `gbw:codel`.
+    - `loss`: for each (link, cross traffic) and discipline the lost and the sent packets of each run. A discipline may
+      be named as a preset, `gbw:codel`.
     """
     cells = []
     for load, rows in _tables().table2.items():

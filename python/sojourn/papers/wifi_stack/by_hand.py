@@ -28,16 +28,10 @@ class Resent:
 def resend(*, first: bool, turns: int = 200, waiting: int = 500, every: int = 10) -> Resent:
     """Send aggregates of which each `every`th frame is lost once, with a queue that always has frames waiting.
 
-    Parameters
-    ----------
-    first
-        Whether a lost frame goes before the queue; else it goes behind.
-    turns
-        Aggregates that may be sent.
-    waiting
-        Frames in the queue at every time; a new frame gets its sequence number when it is sent.
-    every
-        Which frames are lost.
+    - `first`: whether a lost frame goes before the queue; else it goes behind.
+    - `turns`: aggregates that may be sent.
+    - `waiting`: frames in the queue at every time; a new frame gets its sequence number when it is sent.
+    - `every`: which frames are lost.
     """
     queue: deque[int | None] = deque([None] * waiting)
     numbers = count()
@@ -72,12 +66,8 @@ def discarded(*, numbered_before: bool, packets: int = 400) -> int:
 
     Packets of four flows, one of which is sparse, go through `fq_codel` to one station; no packet is dropped.
 
-    Parameters
-    ----------
-    numbered_before
-        Whether packets get their number before the flow queues; else when they leave them.
-    packets
-        That arrive.
+    - `numbered_before`: whether packets get their number before the flow queues; else when they leave them.
+    - `packets`: that arrive.
     """
     link = Link("fq_codel limit 10240 target 100s interval 100s noecn", 100)
     numbers: dict[int, deque[int]] = {flow: deque() for flow in BULK_FLOWS}
@@ -103,12 +93,8 @@ def lower_before_higher(*, fairness_first: bool, turns: int = 300) -> int:
     Two stations always have packets: `a` voice, whose frames take twice as long, and `b` best effort. Either the
     station with credit is chosen and then its highest level, or the highest level and then the station with credit.
 
-    Parameters
-    ----------
-    fairness_first
-        The order of the two choices.
-    turns
-        How many frames are sent.
+    - `fairness_first`: the order of the two choices.
+    - `turns`: how many frames are sent.
     """
     quantum = 300
     cost = {"a": 600, "b": 300}

@@ -21,10 +21,7 @@ _PARMS, _FLAGS, _OLD_FLAGS = 1, 4, 15
 def sequence(play: Play, qdisc: str | None = None) -> Sequence:
     """Return the packets of a play.
 
-    Parameters
-    ----------
-    qdisc
-        The discipline in the simulator, if it is another than the kernel's.
+    - `qdisc`: the discipline in the simulator, if it is another than the kernel's.
     """
     text = play.qdisc if qdisc is None else qdisc
     offers: dict[int, list[Packet]] = {}

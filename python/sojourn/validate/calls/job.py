@@ -58,10 +58,7 @@ def job(
 ) -> Mapping[str, Plain]:
     """Return the job of some sequences.
 
-    Parameters
-    ----------
-    reworks
-        By the place of a sequence, from 0: what the kernel gets in place of the options that `tc` sends today.
+    - `reworks`: by the place of a sequence, from 0: what the kernel gets in place of the options that `tc` sends today.
     """
     setup = Steps()
     setup.send(_HOST, f"add {_DEVICE}", messages.dummy(name=_DEVICE, index=_INDEX))

@@ -12,10 +12,7 @@ from sojourn.validate.calls.compare import Result
 def terminal(results: Sequence[Result], averages: Sequence[shares.Result] = ()) -> str:
     """Return a table with a line for each discipline, and below it the first difference of each.
 
-    Parameters
-    ----------
-    averages
-        Of disciplines that draw random numbers: a table of its own.
+    - `averages`: of disciplines that draw random numbers: a table of its own.
     """
     head = ["discipline", "sequences", "agree", "packets", "dropped", "marked", "largest difference, ns"]
     rows = []
