@@ -8,8 +8,9 @@ import math
 import pytest
 
 from sojourn.errors import ParamError
-from sojourn.models import anomaly, bianchi
-from sojourn.models.bianchi import Channel
+from sojourn.models import anomaly
+from tests import bianchi
+from tests.bianchi import Channel
 
 #: Bianchi 2000, Table II: the frequency-hopping PHY at 1 Mbit/s, in us (and bits).
 PAYLOAD, HEADERS, ACK, SIFS, DIFS, DELAY, SLOT = 8184, 272 + 128, 112 + 128, 28, 128, 1, 50
