@@ -12,7 +12,8 @@ from typing import Any
 import pytest
 
 import sojourn
-from sojourn import _native, api, backends, bounds, papers, plan, rounds, runner
+from sojourn import _native, api, backends, bounds, cells, papers, plan, rounds, runner
+from sojourn.cells import Planned
 from sojourn.cli import reproduction
 from sojourn.cli.main import main
 from sojourn.experiments import BUILT_IN
@@ -182,17 +183,18 @@ class TestLazyPlans:
             runner.run_all(counted.plan, workers=2, store=RunStore(tmp_path / "s"), done=stop)
         assert counted.made < 200
 
-    def test_rounds_are_not_made_before_they_are_run(self) -> None:
-        def run_plan(planned: Sequence[tuple[int, Scenario]]) -> list[Run]:
+    def test_rounds_are_not_made_before_they_are_run(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        def run(planned: Sequence[Planned[int]], *_: object) -> list[Run]:
             assert len(planned) == 2 * bounds.MOST_RUNS
             first = Scenario(experiment="x", duration="100ms", seed=1)
-            assert planned[bounds.MOST_RUNS] == (1, first)
-            assert rounds.scenarios(planned)[-1].seed == bounds.MOST_RUNS
+            assert planned[bounds.MOST_RUNS] == Planned(cell=1, scenario=first)
+            assert planned[-1].scenario.seed == bounds.MOST_RUNS
             raise KeyboardInterrupt
 
+        monkeypatch.setattr(cells, "run", run)
         began = time.monotonic()
         with pytest.raises(KeyboardInterrupt):
-            rounds.grow([SMALL, SMALL], bounds.MOST_RUNS, None, run_plan, together=False)
+            cells.grow([(0, SMALL), (1, SMALL)], bounds.MOST_RUNS, None, cells.Means(), together=False)
         assert time.monotonic() - began < 1
 
     def test_all_of_a_lazy_plan_is_checked_before_it_begins(self, tmp_path: Path) -> None:

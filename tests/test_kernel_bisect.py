@@ -16,15 +16,15 @@ from random import Random
 import pytest
 from scipy import stats as scipy_stats
 
+from sojourn import cells
 from sojourn.backends import SIMULATOR
+from sojourn.cells import Means, Planned
 from sojourn.errors import ParamError, SojournError
 from sojourn.kernel import find
 from sojourn.regress import commits, sides
 from sojourn.regress.sides import Judge
 from sojourn.regress.threshold import threshold
 from sojourn.store.run import Run
-from sojourn.study import plan
-from sojourn.study.plan import Means, Planned
 from tests import optional
 from tests.conftest import Cli, assert_one_sentence
 from tests.miniature import CONFIGURED, LINES, compilers, script, tree
@@ -123,13 +123,13 @@ class Simulated:
         [target] = re.findall(r"^# target (\S+)$", Path(kernel).read_text(), re.MULTILINE)
         text = f"codel target {target}"
         made = [replace(one, scenario=replace(one.scenario, qdisc_up=text, qdisc_down=text)) for one in planned]
-        return plan.runs_of(made, Means(workers=1, backend=SIMULATOR))
+        return cells.runs_of(made, Means(workers=1, backend=SIMULATOR))
 
 
 @pytest.fixture
 def simulated(monkeypatch: pytest.MonkeyPatch) -> Simulated:
     made = Simulated()
-    monkeypatch.setattr(plan, "in_world", lambda _means: made)
+    monkeypatch.setattr(cells, "in_world", lambda _means: made)
     return made
 
 

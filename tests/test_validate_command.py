@@ -10,12 +10,11 @@ from pathlib import Path
 import pytest
 from msgspec import structs
 
-from sojourn import backends, runner
+from sojourn import backends, cells, runner
+from sojourn.cells import InWorld, K, Means, Planned
 from sojourn.errors import SojournError
 from sojourn.scenario import Scenario
 from sojourn.store.run import Run
-from sojourn.study import plan
-from sojourn.study.plan import InWorld, K, Means, Planned
 from sojourn.validate import columns, document, execute, part
 from sojourn.validate.entry import Entry
 from sojourn.validate.execute import Repeats
@@ -40,13 +39,13 @@ class StandIn:
         self.made = 0
 
     def in_world(self, means: Means) -> InWorld:
-        """Stand in for `sojourn.study.plan.in_world`."""
+        """Stand in for `sojourn.cells.in_world`."""
 
         def run(planned: Sequence[Planned[K]], world: str, progress: str) -> dict[K, tuple[Run, ...]]:
             if world.startswith("linux"):
                 self.made += len(planned)
                 planned = [dataclasses.replace(one, scenario=self._other(one.scenario)) for one in planned]
-            return plan.runs_of(planned, dataclasses.replace(means, progress=progress))
+            return cells.runs_of(planned, dataclasses.replace(means, progress=progress))
 
         return run
 
@@ -60,7 +59,7 @@ class StandIn:
 @pytest.fixture
 def kernel(monkeypatch: pytest.MonkeyPatch) -> StandIn:
     stand_in = StandIn()
-    monkeypatch.setattr(plan, "in_world", stand_in.in_world)
+    monkeypatch.setattr(cells, "in_world", stand_in.in_world)
     monkeypatch.setattr(backends, "named", lambda name: backends.SIMULATOR)
     return stand_in
 
@@ -252,7 +251,7 @@ def test_the_runner_is_asked_for_the_kernel_by_name(monkeypatch: pytest.MonkeyPa
 
     monkeypatch.setattr(runner, "run_all", run_all)
     monkeypatch.setattr(backends, "named", lambda name: name)
-    execute.run_pairs((), Repeats(sim=1, kernel=1), plan.in_world(Means()), kernel="7.3")
+    execute.run_pairs((), Repeats(sim=1, kernel=1), cells.in_world(Means()), kernel="7.3")
     assert names == ["linux:7.3", "sim"]
 
 

@@ -9,14 +9,13 @@ from typing import Any
 
 import pytest
 
-from sojourn import backends, runner
+from sojourn import backends, cells, runner
 from sojourn.errors import SojournError
 from sojourn.scenario import Probe, Scenario
 from sojourn.store import index
 from sojourn.store.head import read_head
 from sojourn.store.metrics import metrics_of
 from sojourn.store.run_store import RunStore
-from sojourn.study import plan
 from sojourn.view import findings, settings, source, table
 from tests.conftest import Cli
 from tests.records import Json
@@ -126,7 +125,7 @@ def test_what_another_back_end_has_run_is_another_cell(
     inside: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Runs that stand for a kernel's, with its name in their records, are in the same store as the simulator's."""
-    monkeypatch.setattr(plan, "in_world", StandIn().in_world)
+    monkeypatch.setattr(cells, "in_world", StandIn().in_world)
     monkeypatch.setattr(backends, "named", lambda name: backends.SIMULATOR)
     small = ("--links", "10/10", "--duration", "2s", "--repeat", "2", "--sim-repeat", "2", "--workers", "1")
     inside("validate", "rrul", "--qdisc", "codel", "--qdisc", "sfq", *small, "--store", "s", "--out", "o", status=None)

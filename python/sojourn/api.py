@@ -6,8 +6,9 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from sojourn import backends, rounds, runner
+from sojourn import backends, rounds
 from sojourn.bounds import check_integers
+from sojourn.cells import Means, grow
 from sojourn.errors import ParamError, refused
 from sojourn.experiments import StoredExperiment, find
 from sojourn.rounds import Precision
@@ -149,24 +150,20 @@ def compare(
             raise ParamError(message)
     made = backends.named(backend)
     bases = [build(experiment, qdisc=name, backend=made.name, **options) for name in qdiscs]
-    runs_into = None if store is None else RunStore(store)
+    means = Means(
+        workers=workers,
+        progress=progress,
+        store=None if store is None else RunStore(store),
+        dask=dask,
+        backend=made,
+    )
 
-    def run_plan(planned: Sequence[tuple[int, Scenario]]) -> list[Run]:
-        def hand_over(place: int, run: Run) -> None:
-            if done is not None:
-                done(qdiscs[planned[place][0]], run)
+    def hand_over(_: int, qdisc: str, run: Run) -> None:
+        if done is not None:
+            done(qdisc, run)
 
-        return runner.run_all(
-            rounds.scenarios(planned),
-            workers=workers,
-            describe=progress,
-            done=hand_over,
-            store=runs_into,
-            dask=dask,
-            backend=made,
-        )
-
-    grown = rounds.grow(bases, repeat, until, run_plan, together=True)
+    plan = list(zip(qdiscs, bases, strict=True))
+    grown = grow(plan, repeat, until, means, together=True, done=hand_over)
     first = grown[0].runs[0].record
     link = link_name(first.scenario["down"], first.scenario["up"])
     cells = tuple(

@@ -9,12 +9,12 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass
 
 from sojourn.bounds import check_repeat
 from sojourn.errors import refused
-from sojourn.lazy import Lazy, chained, mapped
+from sojourn.lazy import Lazy
 from sojourn.scenario import Scenario
 from sojourn.store.run import Run
 
@@ -24,9 +24,6 @@ DEFAULT_METRICS = ("goodput_up_mbit", "goodput_down_mbit", "induced_latency_ms")
 DEFAULT_MOST = 100
 #: A round makes the number of runs at most so many times as large: the estimate from a few runs is rough.
 MOST_GROWTH = 2.0
-
-#: Runs the (cell, scenario) pairs and returns their runs in the same order.
-RunPlan = Callable[[Sequence[tuple[int, Scenario]]], list[Run]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,14 +36,6 @@ class Precision:
     metrics: tuple[str, ...] = DEFAULT_METRICS
     #: The largest number of repeats.
     most: int = DEFAULT_MOST
-
-
-@dataclass(kw_only=True)
-class Grown:
-    """The runs of one cell, and whether its intervals are as narrow as was asked for (`None`: nothing was)."""
-
-    runs: list[Run] = field(default_factory=list)
-    reached: bool | None = None
 
 
 def repeats(scenario: Scenario, repeat: int, *, begin: int = 0) -> Sequence[Scenario]:
@@ -94,49 +83,6 @@ def precision(within: str, metrics: Sequence[str] | None, most: int | None, repe
     if bound < repeat:
         raise refused(bound, "max-repeat", f"must be at least repeat, which is {repeat}")
     return Precision(within=percent(within), metrics=tuple(metrics or DEFAULT_METRICS), most=bound)
-
-
-def grow(
-    bases: Sequence[Scenario], repeat: int, until: Precision | None, run_plan: RunPlan, *, together: bool
-) -> list[Grown]:
-    """Run each scenario `repeat` times, and then, if `until` is given, in rounds until its intervals are narrow.
-
-    - `bases`: one for each cell, with the first seed.
-    - `repeat`: the least number of runs of each.
-    - `until`: when to stop; `None` is after `repeat`.
-    - `together`: whether all cells get the same seeds, as many as the one that needs most.
-    """
-    check_repeat(repeat)
-    cells = [Grown() for _ in bases]
-    counts = [repeat] * len(bases)
-    while True:
-        planned = chained(
-            [
-                _of_cell(cell, repeats(base, count, begin=len(cells[cell].runs)))
-                for cell, (base, count) in enumerate(zip(bases, counts, strict=True))
-                if count > len(cells[cell].runs)
-            ]
-        )
-        if not planned:
-            return cells
-        for (cell, _), run in zip(planned, run_plan(planned), strict=True):
-            cells[cell].runs.append(run)
-        if until is None:
-            return cells
-        for cell, grown in enumerate(cells):
-            counts[cell] = next_count(grown.runs, until)
-            grown.reached = counts[cell] == len(grown.runs) and is_narrow(grown.runs, until)
-        if together:
-            counts = [max(counts)] * len(counts)
-
-
-def scenarios(planned: Sequence[tuple[int, Scenario]]) -> Lazy[Scenario]:
-    """Return the scenarios of a plan, without their cells."""
-    return mapped(lambda pair: pair[1], planned)
-
-
-def _of_cell(cell: int, planned: Sequence[Scenario]) -> Lazy[tuple[int, Scenario]]:
-    return mapped(lambda scenario: (cell, scenario), planned)
 
 
 def is_narrow(runs: Sequence[Run], until: Precision) -> bool:

@@ -108,13 +108,13 @@ def add(parts: Any) -> None:
 def handle(args: argparse.Namespace) -> int:
     """Run it."""
     from sojourn import runner
+    from sojourn.cells import Means, in_world
     from sojourn.kernel import assemble, tools
     from sojourn.kernel.make import ended_like_ctrl_c
     from sojourn.regress import commits, found, search
     from sojourn.regress.repository import Origin, Repository
     from sojourn.regress.threshold import threshold
     from sojourn.store.run_store import RunStore
-    from sojourn.study.plan import Means, in_world
 
     limit = threshold(args.threshold)
     repeat, most = _counts(args)

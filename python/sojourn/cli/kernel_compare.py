@@ -82,9 +82,9 @@ def add_runs(parser: argparse.ArgumentParser, repeat: str) -> argparse._Argument
 def handle(args: argparse.Namespace) -> int:
     """Run it."""
     from sojourn.backends.linux import has_cell
+    from sojourn.cells import Means, in_world
     from sojourn.regress import pair, quantities, words
     from sojourn.regress.threshold import threshold
-    from sojourn.study.plan import Means, in_world
 
     limit = None if args.threshold is None else threshold(args.threshold)
     repeat = DEFAULT_REPEAT if args.repeat is None else args.repeat

@@ -15,11 +15,11 @@ from sojourn import bounds, tables
 from sojourn.cli import options
 
 if TYPE_CHECKING:
+    from sojourn.cells import Planned
     from sojourn.l4s.outcome import Found
     from sojourn.l4s.planes import Plan
     from sojourn.store.folder import ResultFolder
     from sojourn.study.cell import Cell
-    from sojourn.study.plan import Planned
 
 DEFAULT_REPEAT = 3
 DEFAULT_DURATION = "30s"
@@ -138,16 +138,17 @@ def handle(args: argparse.Namespace) -> int:
 
 def _plan(planned: list[Cell], args: argparse.Namespace) -> Sequence[Planned[Cell]]:
     """Return the repeats of all cells, cell by cell."""
+    from sojourn.cells import repeats
     from sojourn.l4s.cells import scenario
-    from sojourn.study.plan import repeats
 
     return repeats((cell, scenario(cell, duration=args.duration, seed=args.seed), args.repeat) for cell in planned)
 
 
 def _run(runs: Sequence[Planned[Cell]], args: argparse.Namespace, folder: ResultFolder) -> Mapping[Cell, Found]:
     """Run all and return each cell's outcome, in the order of the plan."""
+    from sojourn.cells import Means
     from sojourn.l4s import outcome
-    from sojourn.study.plan import Means, observed
+    from sojourn.study.plan import observed
 
     means = Means(workers=args.workers, progress="map", store=options.run_store(args, folder), dask=args.dask)
     cells, _ = observed(runs, outcome.observe, means)

@@ -10,13 +10,14 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from sojourn import _native, backends, bounds, plan, tables
+from sojourn.cells import Means
 from sojourn.cli import options
 from sojourn.lazy import mapped
 from sojourn.store.claims import JudgedClaim, to_json
 from sojourn.study import worlds
 from sojourn.study.claims import load
 from sojourn.study.paper import Paper
-from sojourn.study.plan import Means, Outcome
+from sojourn.study.plan import Outcome
 from sojourn.study.reproduction import E, Reproduction, Request
 
 if TYPE_CHECKING:

@@ -70,10 +70,10 @@ def _about(_: argparse.Namespace) -> str:
 
 def handle(args: argparse.Namespace) -> int:
     """Run it."""
+    from sojourn.cells import Means
     from sojourn.cli.reproduction import describe_exhibits, write_exhibits
     from sojourn.store.claims import to_json
     from sojourn.study import file
-    from sojourn.study.plan import Means
 
     backend = backends.named(options.backend_of(args))
     study = file.load(args.file, repeat=args.repeat, backend=backend.name)

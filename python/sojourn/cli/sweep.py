@@ -6,14 +6,13 @@ import argparse
 import dataclasses
 import importlib
 import sys
-from collections.abc import Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
-from sojourn import backends, rounds, runner
+from sojourn import backends
+from sojourn.cells import Means, grow
 from sojourn.cli import options
-from sojourn.scenario import Scenario
 from sojourn.store.run import Run
 
 _ABOUT = """\
@@ -79,32 +78,21 @@ def handle(args: argparse.Namespace) -> int:
         warmed: list[Future[None]] = []
         early: dict[int, Future[dict[str, sweeps.MetricSummary]]] = {}
 
-        def run_plan(planned: Sequence[tuple[int, Scenario]]) -> list[Run]:
-            runs: list[dict[int, Run]] = [{} for _ in bases]
+        runs: list[dict[int, Run]] = [{} for _ in bases]
 
-            def done(place: int, run: Run) -> None:
-                if not warmed:  # not before: the workers start sooner so
-                    warmed.append(beside.submit(_warm))
-                cell = planned[place][0]
-                runs[cell][place] = run
-                if until is None and len(runs[cell]) == sweep.repeat:
-                    early[cell] = beside.submit(sweeps.summary_of, [runs[cell][there] for there in sorted(runs[cell])])
+        def done(place: int, cell: int, run: Run) -> None:
+            if not warmed:  # not before: the workers start sooner so
+                warmed.append(beside.submit(_warm))
+            runs[cell][place] = run
+            if until is None and len(runs[cell]) == sweep.repeat:
+                early[cell] = beside.submit(sweeps.summary_of, [runs[cell][there] for there in sorted(runs[cell])])
 
-            try:
-                return runner.run_all(
-                    rounds.scenarios(planned),
-                    workers=args.workers,
-                    describe=sweep.name,
-                    store=store,
-                    dask=args.dask,
-                    done=done,
-                    backend=backend,
-                )
-            except BaseException:
-                beside.shutdown(wait=False, cancel_futures=True)
-                raise
-
-        grown = rounds.grow(bases, sweep.repeat, until, run_plan, together=False)
+        means = Means(workers=args.workers, progress=sweep.name, store=store, dask=args.dask, backend=backend)
+        try:
+            grown = grow(list(enumerate(bases)), sweep.repeat, until, means, together=False, done=done)
+        except BaseException:
+            beside.shutdown(wait=False, cancel_futures=True)
+            raise
         summaries = [
             early[cell].result() if cell in early else sweeps.summary_of(one.runs) for cell, one in enumerate(grown)
         ]

@@ -328,14 +328,14 @@ def _one(
     one: Request, workers: int | None, store: RunStore | None, folders: Sequence[ResultFolder | None]
 ) -> list[Part]:
     """Validate what was asked for, and write each part."""
-    from sojourn.study import plan
+    from sojourn.cells import Means, in_world
     from sojourn.validate import suite
     from sojourn.validate.part import FILE, in_json
     from sojourn.validate.words import report
 
     print(f"validate {one.name}", file=sys.stderr)
     figures = any(folder is not None for folder in folders)
-    outcomes = suite.validate(one, plan.in_world(plan.Means(workers=workers, store=store)), figures=figures)
+    outcomes = suite.validate(one, in_world(Means(workers=workers, store=store)), figures=figures)
     for (part, drawn), folder in zip(outcomes, folders, strict=True):
         if folder is None:
             continue

@@ -19,9 +19,9 @@ DEFAULT_DURATION = "120s"
 
 def handle(args: argparse.Namespace) -> int:
     """Run it."""
+    from sojourn.cells import Means, in_world
     from sojourn.kernel.find import find
     from sojourn.study.paper import Profile
-    from sojourn.study.plan import Means, in_world
     from sojourn.validate import flusher, flusher_page
     from sojourn.validate.execute import Repeats, run_pairs, spec_of
     from sojourn.validate.judge import judge_all

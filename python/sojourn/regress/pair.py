@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from sojourn.bounds import Plain
+from sojourn.cells import InWorld, repeats
 from sojourn.kernel.cache import LINUX
 from sojourn.record import Record
 from sojourn.regress import quantities, verdict
@@ -17,7 +18,6 @@ from sojourn.scenario import Scenario
 from sojourn.schema import required
 from sojourn.stats import Interval, mean_interval
 from sojourn.store.run import Run
-from sojourn.study.plan import InWorld, repeats
 from sojourn.validate.metric import Metric
 
 FORMAT = "sojourn-kernel-compare/1"

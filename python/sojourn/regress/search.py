@@ -7,6 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from sojourn import tables
+from sojourn.cells import InWorld, repeats
 from sojourn.errors import ParamError, SojournError, refused
 from sojourn.regress import quantities, sides
 from sojourn.regress.commits import Builder, UnusableError
@@ -17,7 +18,6 @@ from sojourn.regress.sides import BAD, GOOD, Judge
 from sojourn.regress.threshold import Threshold
 from sojourn.scenario import Scenario
 from sojourn.store.run import Run
-from sojourn.study.plan import InWorld, repeats
 from sojourn.validate.metric import Metric
 
 #: Characters of a commit's hash in what people read.

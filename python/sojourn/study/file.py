@@ -36,13 +36,14 @@ from msgspec import Struct, field
 
 from sojourn import bounded, schema
 from sojourn.bounds import Plain
+from sojourn.cells import Means, Planned, repeats
 from sojourn.errors import ParamError, SojournError
 from sojourn.schema import Number, Words
 from sojourn.store.claims import JudgedClaim
 from sojourn.study.cell import Axes, Cell, Observation
 from sojourn.study.claims import Claim, by_rules, outcome
 from sojourn.study.evidence import Evidence
-from sojourn.study.plan import Means, Outcome, Planned, observed, repeats
+from sojourn.study.plan import Outcome, observed
 from sojourn.study.quantities import heading, quantity
 from sojourn.study.rules import Reader, Rule, Vocabulary, check_relations
 from sojourn.sweep.file import Sweep, sweep_of
@@ -157,7 +158,7 @@ class Study:
         )
 
     def run(self, means: Means) -> Outcome[Evidence]:
-        """Run the plan, and keep the quantities of each run; raises as `sojourn.study.plan.execute`."""
+        """Run the plan, and keep the quantities of each run; raises as `sojourn.study.plan.observed`."""
         named = {text: quantity(text, "of") for text in self.quantities}
 
         def observe(_: Cell, run: Any) -> Observation:

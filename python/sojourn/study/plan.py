@@ -14,21 +14,19 @@ its own.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Hashable, Iterable, Sequence
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Generic, Protocol, Self, TypeVar
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar
 
 import msgspec
 from msgspec import Struct
 
-from sojourn import backends, rounds, runner
-from sojourn.backends import SIMULATOR, Backend
+from sojourn import cells
+from sojourn.backends import SIMULATOR
+from sojourn.cells import K, Means, Planned
 from sojourn.errors import refused
-from sojourn.lazy import chained, mapped
 from sojourn.progress import progress_bar
-from sojourn.scenario import Scenario
 from sojourn.store.run import Run
-from sojourn.store.run_store import RunStore
 from sojourn.study.cell import Cell, Observation
 from sojourn.study.claims import reader_of, stored
 from sojourn.study.evidence import Evidence
@@ -39,35 +37,6 @@ if TYPE_CHECKING:
     from sojourn.study.reproduction import Request
 
 E = TypeVar("E")
-#: What runs are repeats of: a cell, or a cell in one of several worlds.
-K = TypeVar("K", bound=Hashable)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Planned(Generic[K]):
-    """One run of a plan, and the cell that it is a repeat of."""
-
-    cell: K
-    scenario: Scenario
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Means:
-    """How a plan is run."""
-
-    #: Number of processes (default: one for each core).
-    workers: int | None = None
-    #: Word for a progress bar on standard error; `None` shows none.
-    progress: str | None = None
-    #: As `sojourn.runner.run_all` takes them.
-    store: RunStore | None = None
-    dask: str | None = None
-    backend: Backend = SIMULATOR
-
-
-def repeats(cells: Iterable[tuple[K, Scenario, int]]) -> Sequence[Planned[K]]:
-    """Return the plan of cells, each with its first scenario and how often it is repeated, as a lazy sequence."""
-    return chained([_of_cell(cell, rounds.repeats(scenario, repeat)) for cell, scenario, repeat in cells])
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -116,73 +85,17 @@ def observed(
     observe: Callable[[K, Run], Observation],
     means: Means,
 ) -> tuple[dict[K, tuple[Observation, ...]], int]:
-    """Run a plan (see `execute`) and return what is kept of each cell's repeats, in its order, and how many runs."""
-    by_cell: dict[K, list[Observation]] = {}
-    runs = execute(planned, lambda cell, run: by_cell.setdefault(cell, []).append(observe(cell, run)), means)
-    return {cell: tuple(each) for cell, each in by_cell.items()}, len(runs)
-
-
-def _of_cell(cell: K, scenarios: Sequence[Scenario]) -> Sequence[Planned[K]]:
-    return mapped(lambda one: Planned(cell=cell, scenario=one), scenarios)
-
-
-def execute(
-    planned: Sequence[Planned[K]],
-    take: Callable[[K, Run], None],
-    means: Means,
-) -> list[Run]:
-    """Run a plan, hand each run with its cell to `take`, and return the runs in the order of the plan.
+    """Run a plan, and return what is kept of each cell's repeats, in its order, and how many runs there were.
 
     Raises `ParamError` if a value is refused, and `SojournError` if a run fails, or cannot be kept.
-
-    - `take`: called once for each run, when all are there.
     """
-    runs = _made(planned, means)
+    runs = cells.run(planned, means)
+    by_cell: dict[K, list[Observation]] = {}
     with progress_bar(len(runs), None if means.progress is None else "reading the runs") as tick:
         for one, run in zip(planned, runs, strict=True):
-            take(one.cell, run)
+            by_cell.setdefault(one.cell, []).append(observe(one.cell, run))
             tick()
-    return runs
-
-
-def _made(planned: Sequence[Planned[K]], means: Means) -> list[Run]:
-    """Return the runs of a plan, in its order."""
-    return runner.run_all(
-        mapped(lambda one: one.scenario, planned),
-        workers=means.workers,
-        describe=means.progress,
-        store=means.store,
-        dask=means.dask,
-        backend=means.backend,
-    )
-
-
-def runs_of(planned: Sequence[Planned[K]], means: Means) -> dict[K, tuple[Run, ...]]:
-    """Run a plan and return the runs of each cell, in its order; raises as `execute`."""
-    by_cell: dict[K, list[Run]] = {}
-    for one, run in zip(planned, _made(planned, means), strict=True):
-        by_cell.setdefault(one.cell, []).append(run)
-    return {cell: tuple(runs) for cell, runs in by_cell.items()}
-
-
-class InWorld(Protocol):
-    """Runs a plan in a world: the runs of each cell, by cell."""
-
-    def __call__(self, planned: Sequence[Planned[K]], world: str, progress: str) -> dict[K, tuple[Run, ...]]:
-        """Run a plan; raises as `execute`, and `ParamError` if there is no such world.
-
-        - `world`: what makes the runs, as `sojourn.backends.named` takes it.
-        - `progress`: word for a progress bar on standard error.
-        """
-
-
-def in_world(means: Means) -> InWorld:
-    """Return what runs plans in worlds; but for the world and the progress they are run by the means."""
-
-    def run(planned: Sequence[Planned[K]], world: str, progress: str) -> dict[K, tuple[Run, ...]]:
-        return runs_of(planned, replace(means, backend=backends.named(world), progress=progress))
-
-    return run
+    return {cell: tuple(each) for cell, each in by_cell.items()}, len(runs)
 
 
 class _PlannedCells(Struct, frozen=True, forbid_unknown_fields=True):

@@ -13,12 +13,13 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast
 from msgspec import structs
 
 from sojourn.backends import Backend
+from sojourn.cells import K, Means, Planned
 from sojourn.store.claims import JudgedClaim
 from sojourn.store.run import Run
 from sojourn.study.cell import Observation
 from sojourn.study.claims import Claim
 from sojourn.study.paper import Paper, Profile
-from sojourn.study.plan import K, Means, Outcome, Planned, observed
+from sojourn.study.plan import Outcome, observed
 from sojourn.study.worlds import Setting
 
 if TYPE_CHECKING:
@@ -117,7 +118,7 @@ class Reproduction(Generic[K, E]):
     begin: Callable[[E], list[str]] = field(default=lambda _evidence: [])
 
     def run(self, means: Means) -> Outcome[E]:
-        """Run the plan; raises as `sojourn.study.plan.execute`."""
+        """Run the plan; raises as `sojourn.study.plan.observed`."""
         cells, runs = observed(self.plan, self.observe, means)
         return Outcome(evidence=self.evidence(cells), runs=runs)
 

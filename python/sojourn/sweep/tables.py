@@ -14,7 +14,8 @@ import msgspec
 from msgspec import Struct, structs
 
 from sojourn import _native, tables
-from sojourn.rounds import Grown, Precision
+from sojourn.cells import Grown
+from sojourn.rounds import Precision
 from sojourn.store.run import Run
 from sojourn.store.stored_run import StoredRun
 from sojourn.sweep.file import Sweep

@@ -10,8 +10,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from statistics import fmean
 
-from sojourn import plan, runner
+from sojourn import cells, plan
 from sojourn.backends import Backend
+from sojourn.cells import Means, Planned
 from sojourn.scenario import Direction
 from sojourn.store.run import Run
 from sojourn.tune.goals import METRICS, Goal
@@ -139,16 +140,16 @@ class Bench:
         known = self.journal.known
         there = {run_id for run_id in ids if known.get(run_id, {}).keys() >= METRICS.keys()}
         todo = {run_id: scenario for run_id, scenario in zip(ids, scenarios, strict=True) if run_id not in there}
-        names = list(todo)
         for run_id in ids:
             if run_id in there:
                 tick()
 
-        def done(place: int, run: Run) -> None:
-            self.journal.add(names[place], measures(run.record, self.direction))
+        def done(_: int, run_id: str, run: Run) -> None:
+            self.journal.add(run_id, measures(run.record, self.direction))
             tick()
 
-        runner.run_all(list(todo.values()), workers=self.workers, dask=self.dask, backend=self.backend, done=done)
+        planned = [Planned(cell=run_id, scenario=scenario) for run_id, scenario in todo.items()]
+        cells.run(planned, Means(workers=self.workers, dask=self.dask, backend=self.backend), done)
         found = iter([known[run_id] for run_id in ids])
         return [self._scored(name, setting, [[next(found) for _ in seeds] for _ in rtts]) for name, setting in settings]
 

@@ -8,10 +8,10 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Final, Literal, cast
 
+from sojourn.cells import InWorld, Planned, repeats
 from sojourn.lazy import mapped
 from sojourn.scenario import Scenario
 from sojourn.store.run import Run
-from sojourn.study.plan import InWorld, Planned, repeats
 from sojourn.units import bits_per_s, seconds
 from sojourn.validate.disciplines import as_in
 from sojourn.validate.grid import PlannedCell

@@ -11,11 +11,11 @@ from msgspec import Struct
 from msgspec.structs import asdict
 
 from sojourn.bounds import check_repeat
+from sojourn.cells import InWorld
 from sojourn.errors import ParamError, refused
 from sojourn.experiments import BUILT_IN, find
 from sojourn.schema import required
 from sojourn.store.cell import link_words
-from sojourn.study.plan import InWorld
 from sojourn.validate import bbr_sets, draw, grid, wifi_sets
 from sojourn.validate.disciplines import named_disciplines, table_1
 from sojourn.validate.entry import Worst

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from sojourn.cells import Planned, repeats
 from sojourn.errors import ParamError
 from sojourn.experiments.options import ping
 from sojourn.experiments.rrul import FLOWS_EACH_WAY, probes
@@ -25,7 +26,7 @@ from sojourn.papers.cake.evidence import (
 )
 from sojourn.scenario import Direction, Flow, Probe, Scenario, Tcp
 from sojourn.study.cell import Cell
-from sojourn.study.plan import Bed, Planned, repeats, runnable
+from sojourn.study.plan import Bed, runnable
 
 #: The wire around CAKE, which shapes by itself. With 1 Gbit/s, a run of 140 s is refused on
 #: the kernel: the estimate of its memory goes by the rate of the wire.

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
+from sojourn.cells import Planned, repeats
 from sojourn.flusher_parameters import Parameters
 from sojourn.papers.flusher.evidence import (
     ADAPTIVE,
@@ -32,7 +33,7 @@ from sojourn.scenario import Flow, Scenario, Tcp
 from sojourn.scenario_keys import Flusher
 from sojourn.study import plan as plans
 from sojourn.study.cell import Cell, Observation
-from sojourn.study.plan import Planned, cells_of, repeats
+from sojourn.study.plan import cells_of
 
 #: Parts of the paper.
 GRID, AQM, LOGS, _, BETTER = PARTS = ("grid", "aqm", "logs", "conjectures", "adaptive")

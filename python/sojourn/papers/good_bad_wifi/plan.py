@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from sojourn import api
+from sojourn.cells import Planned, repeats
 from sojourn.papers.good_bad_wifi.collide import find_collision
 from sojourn.papers.good_bad_wifi.devices import (
     COMPARED,
@@ -61,7 +62,7 @@ from sojourn.store.cell import DisciplineRuns
 from sojourn.store.comparison import Comparison
 from sojourn.store.run import Run
 from sojourn.study.cell import Cell, Observation
-from sojourn.study.plan import Bed, Planned, repeats
+from sojourn.study.plan import Bed
 
 #: The figure of each link.
 FIGURES = {"100/100": "fig2a", "10/10": "fig2b", "10/1": "fig2c"}

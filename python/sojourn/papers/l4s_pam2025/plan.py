@@ -6,10 +6,11 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from sojourn import _native
+from sojourn.cells import Planned, repeats
 from sojourn.papers.l4s_pam2025.evidence import AXES, SENDERS, claimed, measured
 from sojourn.scenario import Flow, Scenario, Tcp
 from sojourn.study.cell import Cell
-from sojourn.study.plan import Bed, Planned, repeats, runnable
+from sojourn.study.plan import Bed, runnable
 
 CONTROL, PAIR, MANY = PARTS = ("control", "pair", "many")
 #: Of the bottleneck.

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from sojourn import api
+from sojourn.cells import Planned, repeats
 from sojourn.experiments.rural import download
 from sojourn.papers.rural.evidence import (
     CODEL,
@@ -24,7 +25,7 @@ from sojourn.papers.rural.quantities import VOCABULARY
 from sojourn.papers.rural.satellite import Satellite
 from sojourn.scenario import Scenario, Tcp
 from sojourn.study.cell import Cell
-from sojourn.study.plan import Bed, Planned, cells_of, repeats
+from sojourn.study.plan import Bed, cells_of
 
 #: Parts of the paper.
 LAMBDA, TAU, RTT, TWO, EMULATED, SERVICE = PARTS = ("lambda", "tau", "rtt", "two-rtt", "emulation", "satellite")

@@ -13,6 +13,7 @@ from typing import Generic, TypeVar
 
 from msgspec import Struct
 
+from sojourn.cells import Planned, repeats
 from sojourn.experiments.voip import voice
 from sojourn.experiments.wifi import FAST, STATIONS, Options, cell, pings, tcp, with_options
 from sojourn.papers.wifi_next_steps.evidence import AXES
@@ -20,7 +21,7 @@ from sojourn.scenario import Flow, Probe, Scenario, Tcp
 from sojourn.scenario_keys import Group, Station
 from sojourn.study.cell import Cell
 from sojourn.study.claims import stored
-from sojourn.study.plan import Bed, Planned, repeats
+from sojourn.study.plan import Bed
 from sojourn.study.rules import Variables
 
 Option = TypeVar("Option")

@@ -11,6 +11,7 @@ from typing import Any
 
 from sojourn import api
 from sojourn.backends import Backend
+from sojourn.cells import Planned, repeats
 from sojourn.experiments.voip import voice
 from sojourn.experiments.wifi import FAST, Options, cell, pings, tcp, udp, with_options
 from sojourn.papers.wifi_stack.evidence import (
@@ -40,7 +41,7 @@ from sojourn.scenario_keys import Station
 from sojourn.schema import required
 from sojourn.store.run import Run
 from sojourn.study.cell import Cell
-from sojourn.study.plan import Bed, Planned, cells_of, repeats
+from sojourn.study.plan import Bed, cells_of
 
 #: Parts of the paper.
 LATENCY, SHARES, RATES, CODE = PARTS = ("latency", "airtime", "throughput", "mechanisms")
