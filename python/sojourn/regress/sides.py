@@ -52,12 +52,9 @@ class Judge:
 
     def _above(self, differences: Sequence[float], limit: float) -> bool | None:
         sign = 1 if self.worse == "higher" else -1
-        found = student_interval([sign * one for one in differences], level=self.level)
-        if found.low is None or found.high is None:
-            return None
-        if found.low > limit:
-            return True
-        return False if found.high < limit else None
+        found = student_interval([sign * one - limit for one in differences], level=self.level)
+        side = found.sign()
+        return None if side == 0 else side > 0
 
 
 def looks(repeat: int, most: int) -> tuple[int, ...]:

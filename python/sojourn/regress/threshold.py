@@ -6,22 +6,15 @@ import math
 from dataclasses import dataclass
 
 from sojourn.errors import ParamError
+from sojourn.validate.bars import Within
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Threshold:
-    """A threshold."""
+class Threshold(Within):
+    """A threshold: a share of the first kernel's mean, or so much in the quantity's unit."""
 
     #: As it was asked for.
     text: str
-    #: Of the first kernel's mean; 0 for a threshold in the quantity's unit.
-    share: float = 0.0
-    #: In the quantity's unit; 0 for a share.
-    least: float = 0.0
-
-    def room(self, reference: float) -> float:
-        """Return how far another value may be from this one, in its unit."""
-        return max(self.share * abs(reference), self.least)
 
 
 def threshold(text: str) -> Threshold:

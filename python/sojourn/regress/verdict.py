@@ -72,22 +72,13 @@ def judge(
     room = None if threshold is None else threshold.room(math.fsum(a for a, _ in pairs) / len(pairs))
     limit = 0.0 if room is None else room
     reason = ""
-    if _beyond(found, limit) and _beyond(surely, limit):
+    if found.sign(limit) and surely.sign(limit):
         verdict = DIFFERS
         if len(set(differences)) == 1 and 2.0 ** (1 - len(differences)) > chance:
             verdict = CANNOT_TELL
             reason = f"all {len(differences)} differences are equal, which is too few to judge without a spread"
     elif room is None:
-        verdict = CANNOT_TELL if _beyond(found, 0.0) else NONE_SEEN
+        verdict = CANNOT_TELL if found.sign() else NONE_SEEN
     else:
-        assert found.low is not None
-        assert found.high is not None
-        verdict = AGREES if -room <= found.low and found.high <= room else CANNOT_TELL
+        verdict = AGREES if found.within(room) else CANNOT_TELL
     return PairedDifference(verdict=verdict, difference=found, surely=surely, room=room, reason=reason)
-
-
-def _beyond(interval: Interval, limit: float) -> bool:
-    """Return whether an interval lies outside of `limit` to both sides of 0, as a whole."""
-    assert interval.low is not None
-    assert interval.high is not None
-    return interval.low > limit or interval.high < -limit

@@ -41,6 +41,16 @@ class Interval:
     #: The number of values.
     n: int
 
+    def sign(self, limit: float = 0.0) -> int:
+        """Return 1 if the whole interval lies above a limit, -1 if it lies below the limit's negative, else 0."""
+        if self.low is None or self.high is None:
+            return 0
+        return (self.low > limit) - (self.high < -limit)
+
+    def within(self, limit: float) -> bool:
+        """Tell whether the whole interval lies between a limit's negative and the limit."""
+        return self.low is not None and self.high is not None and -limit <= self.low and self.high <= limit
+
 
 def mean_interval(
     values: Iterable[float], *, level: float = LEVEL, resamples: int = RESAMPLES, seed: int = 0

@@ -90,10 +90,6 @@ def compare_pairs(runs: pl.DataFrame, metrics: Sequence[str] | None = None) -> p
                     rows.append((link, metric, a, b, 0, None, None, None, "cannot tell"))
                     continue
                 interval = mean_interval(values)
-                verdict = "cannot tell"
-                if interval.low is not None and interval.low > 0:
-                    verdict = "higher"
-                elif interval.high is not None and interval.high < 0:
-                    verdict = "lower"
+                verdict = ("cannot tell", "higher", "lower")[interval.sign()]
                 rows.append((link, metric, a, b, interval.n, interval.value, interval.low, interval.high, verdict))
     return pl.DataFrame(rows, schema=PAIR_SCHEMA, orient="row")

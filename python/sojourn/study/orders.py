@@ -46,7 +46,7 @@ def clear_sign(a: list[float], b: list[float]) -> int:
         raise SojournError(message)
     if abs(gap.value) < NOTICEABLE * max(abs(sum(a)), abs(sum(b))) / len(a):
         return 0
-    return (gap.low > 0) - (gap.high < 0)
+    return gap.sign()
 
 
 def agreement(place: str, first: Values, second: Values) -> Agreement:

@@ -174,9 +174,8 @@ def interval_at_worst(one: Scored, metric: str) -> tuple[int, Interval]:
 
 def _side(one: Interval, sign: int) -> str | None:
     """Return whether a difference is better or worse than 0 for certain; of equal values there is no difference."""
-    if one.low is None or one.high is None or one.low <= 0 <= one.high:
-        return None
-    return "worse" if sign * one.value > 0 else "better"
+    side = sign * one.sign()
+    return None if side == 0 else "worse" if side > 0 else "better"
 
 
 def _promising(tried: Sequence[Scored], count: int, request: Request) -> list[int]:

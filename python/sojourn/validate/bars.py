@@ -70,10 +70,8 @@ class Within:
         if not math.isfinite(gap.value):
             return Judged(verdict=CANNOT_TELL, bar=room, reason="a mean is infinite")
         if abs(gap.value) <= room:
-            whole = gap.low is not None and gap.high is not None and -room <= gap.low and gap.high <= room
-            return Judged(verdict=AGREES, bar=room, surely=whole)
-        above, below = gap.low is not None and gap.low > room, gap.high is not None and gap.high < -room
-        return _outside(gap, room, above=above, below=below)
+            return Judged(verdict=AGREES, bar=room, surely=gap.within(room))
+        return _outside(gap, room, beyond=gap.sign(room) != 0)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -104,15 +102,14 @@ class Factor:
         if high.value <= 0 and low.value <= 0:
             whole = high.high is not None and low.high is not None and max(high.high, low.high) <= 0
             return Judged(verdict=AGREES, bar=self.factor, surely=whole)
-        above, below = high.low is not None and high.low > 0, low.low is not None and low.low > 0
-        return _outside(high, self.factor, above=above, below=below)
+        return _outside(high, self.factor, beyond=high.sign() > 0 or low.sign() > 0)
 
 
 Bar = Within | Factor
 
 
-def _outside(gap: Interval, bar: float, *, above: bool, below: bool) -> Judged:
-    """Return the verdict on a pair whose estimates are outside the bar."""
-    if above or below:
+def _outside(gap: Interval, bar: float, *, beyond: bool) -> Judged:
+    """Return the verdict on a pair whose estimates are outside the bar; `beyond`: so is the whole interval."""
+    if beyond:
         return Judged(verdict=DIFFERS, bar=bar)
     return Judged(verdict=CANNOT_TELL, bar=bar, reason="a back end has one run" if gap.low is None else "")
