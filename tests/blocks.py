@@ -52,20 +52,13 @@ _FENCE = re.compile(r"(\s*)(`{3,})(\w*)\s*$")
 
 @dataclass(frozen=True, kw_only=True)
 class Block:
-    """A block of code.
+    """A block of code."""
 
-    Attributes
-    ----------
-    line
-        Where it begins.
-    kind
-        The language that its fence names; `sh` for indented commands.
-    text, mark, value
-        What it holds, and the comment before it: `slow`, `file` or `not run`, and what follows that.
-    """
-
+    #: Where it begins.
     line: int
+    #: The language that its fence names; `sh` for indented commands.
     kind: str
+    #: What it holds, and the comment before it: `slow`, `file` or `not run`, and what follows that.
     text: str
     mark: str
     value: str

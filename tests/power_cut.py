@@ -56,20 +56,13 @@ class File:
 
 @dataclass(eq=False, slots=True)
 class Change:
-    """A change of names, which is on the disk as a whole or not at all.
+    """A change of names, which is on the disk as a whole or not at all."""
 
-    Attributes
-    ----------
-    names
-        Folder, name, and what the name is of after the change.
-    after
-        Changes that are on the disk if this one is.
-    forced
-        Whether it is on the disk for certain.
-    """
-
+    #: Folder, name, and what the name is of after the change.
     names: list[tuple[Folder, str, File | Folder | None]]
+    #: Changes that are on the disk if this one is.
     after: list[Change]
+    #: Whether it is on the disk for certain.
     forced: bool = False
 
 
@@ -203,10 +196,7 @@ class Disk:
 def traced(words: Sequence[str], cwd: Path, log: Path) -> list[Call]:
     """Run a command under strace and return the calls that changed files or forced them to the disk, in their order.
 
-    Raises
-    ------
-    subprocess.CalledProcessError
-        If the command fails.
+    Raises `subprocess.CalledProcessError` if the command fails.
     """
     strace = ["strace", "-f", "-y", "-xx", "-s", str(1 << 24), "-e", f"trace={_CALLS}", "-e", "signal=none"]
     subprocess.run([*strace, "-o", str(log), *words], cwd=cwd, check=True, capture_output=True)

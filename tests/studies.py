@@ -61,23 +61,15 @@ Values = Json
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Study:
-    """A paper, its claims and the worlds that they are judged in.
+    """A paper, its claims and the worlds that they are judged in."""
 
-    Attributes
-    ----------
-    folder
-        Of the paper, and the name of the file of cases.
-    make
-        Makes the observation of a run from its cell, its seed and its values.
-    cells
-        Of the world; `None` if they are in the file: `[[cells]]`, each field with a list.
-    names
-        What formulas may name besides.
-    """
-
+    #: Of the paper, and the name of the file of cases.
     folder: str
+    #: Makes the observation of a run from its cell, its seed and its values.
     make: Callable[[Cell, int, Values], Observation]
+    #: Of the world; `None` if they are in the file: `[[cells]]`, each field with a list.
     cells: Callable[[], Iterable[Cell]] | None = None
+    #: What formulas may name besides.
     names: Json = field(default_factory=dict)
 
     @functools.cached_property

@@ -102,17 +102,11 @@ def source(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @dataclass
 class Simulated:
-    """Measures a kernel in miniature: the simulator has CoDel with the target that the kernel was built with.
+    """Measures a kernel in miniature: the simulator has CoDel with the target that the kernel was built with."""
 
-    Attributes
-    ----------
-    asked
-        The kernels that were measured, with the number of runs.
-    stop_after
-        After so many, Ctrl-C is pressed.
-    """
-
+    #: The kernels that were measured, with the number of runs.
     asked: list[tuple[str, int]] = field(default_factory=list)
+    #: After so many, Ctrl-C is pressed.
     stop_after: int | None = None
 
     def __call__(self, planned: Sequence[Planned[str]], world: str, progress: str) -> dict[str, tuple[Run, ...]]:
