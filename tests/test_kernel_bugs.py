@@ -220,7 +220,7 @@ def test_bad_names_are_refused_in_one_sentence(inside: Callable[..., object]) ->
 
 
 def test_a_bug_that_no_kernel_has_gets_no_text() -> None:
-    found = judge.Found(where="Linux 9.9.9-sojourn2", verdict=ABSENT, reading="0")
+    found = judge.Finding(where="Linux 9.9.9-sojourn2", verdict=ABSENT, reading="0")
     with pytest.raises(ParamError, match=r"the bug must be present, and it is not in Linux 9\.9\.9$"):
         words.report(BUGS["red-idle"], [found])
 

@@ -13,7 +13,7 @@ from sojourn import _native
 from sojourn.cli.main import main
 from sojourn.errors import ParamError
 from sojourn.l4s.cells import BOTTLENECKS, BUFFERED, CELLS, SENDERS, qdisc, read_pair, scenario
-from sojourn.l4s.outcome import Found, judged
+from sojourn.l4s.outcome import JudgedCell, judged
 from sojourn.l4s.planes import AXES, FIELDS, PLANES, plan
 from sojourn.l4s.report import TITLES, document, rows
 from sojourn.l4s.rules import Count, rule
@@ -35,7 +35,7 @@ def run(share: float, *, seed: int = 1, utilisation: float = 0.9) -> Observation
     )
 
 
-def found(cell: Cell, *shares: float, utilisation: float = 0.9) -> Found:
+def found(cell: Cell, *shares: float, utilisation: float = 0.9) -> JudgedCell:
     """Return a cell with runs of these shares."""
     return judged(cell, [run(share, seed=seed, utilisation=utilisation) for seed, share in enumerate(shares, start=1)])
 

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from sojourn.regress.bugs import cases, words
-from sojourn.regress.bugs.judge import Found
+from sojourn.regress.bugs.judge import Finding
 
 Json = dict[str, Any]
 
@@ -87,7 +87,7 @@ def section(bug: cases.Bug, found: Json) -> list[str]:
         lines += [f"| {one['where']}, {also['what']} | {cell(also['reading'], bug)} | |" for also in one["also"]]
     for one in found["simulator"]:
         lines.append(f"| simulator, {one['where']} | {cell(one['reading'], bug)} | {one['verdict']} |")
-    there = [Found(**{**one, "also": ()}) for one in found["kernels"]]
+    there = [Finding(**{**one, "also": ()}) for one in found["kernels"]]
     lines += ["", "Text for the maintainers:", "", "```text", words.report(bug, there), "```"]
     return lines
 

@@ -13,7 +13,7 @@ from sojourn.cli.kernel_compare import add_runs
 from sojourn.errors import ParamError, refused
 
 if TYPE_CHECKING:
-    from sojourn.regress.found import Found
+    from sojourn.regress.bisection import Bisection
     from sojourn.regress.quantities import Worse
     from sojourn.scenario import Scenario
     from sojourn.store.folder import ResultFolder
@@ -111,7 +111,7 @@ def handle(args: argparse.Namespace) -> int:
     from sojourn.cells import Means, in_world
     from sojourn.kernel import assemble, tools
     from sojourn.kernel.make import ended_like_ctrl_c
-    from sojourn.regress import commits, found, search
+    from sojourn.regress import bisection, commits, search
     from sojourn.regress.repository import Origin, Repository
     from sojourn.regress.threshold import threshold
     from sojourn.store.run_store import RunStore
@@ -151,7 +151,7 @@ def handle(args: argparse.Namespace) -> int:
         store = RunStore(options.store_of(args, None) or work / "runs")
         run = in_world(Means(workers=args.workers, store=store))
         result = search.search(request, repository, builder, run, _say)
-        shown = result.to_json() if args.json else found.terminal(result)
+        shown = result.to_json() if args.json else bisection.terminal(result)
         if folder is not None:
             _write(folder, result)
             folder.finish()
@@ -213,11 +213,11 @@ def _folder(args: argparse.Namespace, request: Any) -> ResultFolder | None:
     return options.result_folder(args, "kernel bisect", *plan)
 
 
-def _write(folder: ResultFolder, result: Found) -> None:
+def _write(folder: ResultFolder, result: Bisection) -> None:
     """Write the report and the figures."""
     from sojourn.frame_library import pl
     from sojourn.plots import rtt_cdf, save, two_kernels
-    from sojourn.regress import found
+    from sojourn.regress import bisection
     from sojourn.regress.search import SHORT
 
     shown = [two_kernels.Measured(name=one.sha[:SHORT], side=one.side, values=one.values) for one in result.commits]
@@ -240,5 +240,5 @@ def _write(folder: ResultFolder, result: Found) -> None:
     save.write(folder, figures)
     folder.write("bisect.json", result.to_json() + "\n")
     folder.write("bisect.log", result.log)
-    page = folder.write("bisect.md", found.markdown(result, list(figures)))
+    page = folder.write("bisect.md", bisection.markdown(result, list(figures)))
     print(f"report: {page}", file=sys.stderr)

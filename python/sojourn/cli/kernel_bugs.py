@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from sojourn.kernel.find import Kernel
     from sojourn.regress.bugs.cases import Bug
-    from sojourn.regress.bugs.judge import Found
+    from sojourn.regress.bugs.judge import Finding
 
 _ABOUT = """\
 Looks for known bugs of Linux in a kernel in virtual time. Each bug is a case: packets that are offered to a queue
@@ -55,7 +55,7 @@ def _handle(args: argparse.Namespace) -> int:
     guest.agent()
     drill.program()
     kernels = judge.kernels(args.kernel or ())
-    results: list[tuple[Bug, list[Found], list[Found]]] = []
+    results: list[tuple[Bug, list[Finding], list[Finding]]] = []
     # Lines tell how far it has come; one JSON object and a text for the maintainers do not.
     lines = not args.json and args.report is None
     with progress_bar(len(wanted) * len(kernels), None if lines else "bugs", unit="case") as move:
@@ -76,7 +76,7 @@ def _handle(args: argparse.Namespace) -> int:
     return 1 if any(one.verdict == cases.PRESENT for _, there, _ in results for one in there) else 0
 
 
-def _on(bug: Bug, kernel: Kernel, move: Any) -> Found:
+def _on(bug: Bug, kernel: Kernel, move: Any) -> Finding:
     from sojourn.regress.bugs import judge
 
     found = judge.on_kernel(bug, kernel)

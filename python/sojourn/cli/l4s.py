@@ -16,7 +16,7 @@ from sojourn.cli import options
 
 if TYPE_CHECKING:
     from sojourn.cells import Planned
-    from sojourn.l4s.outcome import Found
+    from sojourn.l4s.outcome import JudgedCell
     from sojourn.l4s.planes import Plan
     from sojourn.store.folder import ResultFolder
     from sojourn.study.cell import Cell
@@ -144,7 +144,7 @@ def _plan(planned: list[Cell], args: argparse.Namespace) -> Sequence[Planned[Cel
     return repeats((cell, scenario(cell, duration=args.duration, seed=args.seed), args.repeat) for cell in planned)
 
 
-def _run(runs: Sequence[Planned[Cell]], args: argparse.Namespace, folder: ResultFolder) -> Mapping[Cell, Found]:
+def _run(runs: Sequence[Planned[Cell]], args: argparse.Namespace, folder: ResultFolder) -> Mapping[Cell, JudgedCell]:
     """Run all and return each cell's outcome, in the order of the plan."""
     from sojourn.cells import Means
     from sojourn.l4s import outcome
@@ -167,7 +167,7 @@ def _write_document(path: Path, page: Callable[..., str], figures: Mapping[str, 
     write_file(path, page(images=f"{images.name}/{{}}.webp"))
 
 
-def _figures(plan: Plan, found: Mapping[Cell, Found]) -> dict[str, dict[str, bytes]]:
+def _figures(plan: Plan, found: Mapping[Cell, JudgedCell]) -> dict[str, dict[str, bytes]]:
     """Return the heat map of each plane and pair in each format, by its name."""
     from sojourn.l4s import report
     from sojourn.l4s.cells import SENDERS

@@ -76,7 +76,7 @@ def observe(cell: Cell, run: Run) -> Observation:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Found:
+class JudgedCell:
     """A cell with its runs."""
 
     #: The cell.
@@ -124,16 +124,16 @@ class Found:
         return "alike" if all(lots.values()) else "cannot tell"
 
 
-def judged(cell: Cell, runs: Sequence[Observation]) -> Found:
+def judged(cell: Cell, runs: Sequence[Observation]) -> JudgedCell:
     """Return a cell with its share."""
     raw = mean_interval(run.share for run in runs)
     # Student's interval of two or three runs may pass what a share can be.
     low, high = (None if end is None else min(max(end, 0.0), 100.0) for end in (raw.low, raw.high))
     share = Interval(value=raw.value, low=low, high=high, n=raw.n)
     filled = sum(run.utilisation for run in runs) / len(runs) >= FILLED
-    return Found(cell=cell, runs=tuple(runs), share=share, filled=filled)
+    return JudgedCell(cell=cell, runs=tuple(runs), share=share, filled=filled)
 
 
-def by_verdict(found: Sequence[Found]) -> Mapping[str, int]:
+def by_verdict(found: Sequence[JudgedCell]) -> Mapping[str, int]:
     """Return how many cells have each verdict, in the order of `VERDICTS`."""
     return {verdict: sum(one.verdict == verdict for one in found) for verdict in VERDICTS}

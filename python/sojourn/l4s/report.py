@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 
 from sojourn import tables
 from sojourn.l4s.cells import BOTTLENECKS, BUFFERED, FEWEST_PACKETS, PACKET_BYTES, SENDERS, qdisc
-from sojourn.l4s.outcome import ALIKE, FILLED, SIDES, STARVES, VERDICTS, Found, by_verdict
+from sojourn.l4s.outcome import ALIKE, FILLED, SIDES, STARVES, VERDICTS, JudgedCell, by_verdict
 from sojourn.l4s.planes import AXES, PLANES, Plan
 from sojourn.l4s.rules import rule
 from sojourn.study.cell import Cell
@@ -25,7 +25,7 @@ TITLES = {
 }
 
 
-def rows(found: Iterable[Found]) -> list[dict[str, tables.Value]]:
+def rows(found: Iterable[JudgedCell]) -> list[dict[str, tables.Value]]:
     """Return a row for each cell: what map.csv and map.json hold. Shares are per cent, queues ms, goodput Mbit/s."""
     made = []
     for one in found:
@@ -43,15 +43,15 @@ def _short(value: tables.Value) -> tables.Value:
     return float(f"{value:.5g}") if isinstance(value, float) else value
 
 
-def _places(found: Iterable[Found]) -> list[list[Found]]:
+def _places(found: Iterable[JudgedCell]) -> list[list[JudgedCell]]:
     """Return the cells of each pair at each bottleneck, in the order of the cells."""
-    places: dict[tuple[str, str], list[Found]] = {}
+    places: dict[tuple[str, str], list[JudgedCell]] = {}
     for one in found:
         places.setdefault((one.cell.pair, one.cell.bottleneck), []).append(one)
     return list(places.values())
 
 
-def counts_table(found: Sequence[Found]) -> tuple[list[str], list[list[str]]]:
+def counts_table(found: Sequence[JudgedCell]) -> tuple[list[str], list[list[str]]]:
     """Return heads and rows: of each pair at each bottleneck how many cells have which verdict."""
     body = []
     for cells in _places(found):
@@ -65,7 +65,7 @@ def _place(cell: Cell) -> list[str]:
     return [f"{SENDERS[cell.l4s].title} / {SENDERS[cell.classic].title}", TITLES[cell.bottleneck]]
 
 
-def terminal(found: Sequence[Found]) -> str:
+def terminal(found: Sequence[JudgedCell]) -> str:
     """Return the table of verdicts and the rules, for a terminal."""
     heads, body = counts_table(found)
     lines = [tables.text(heads, body, left=2), ""]
@@ -75,7 +75,7 @@ def terminal(found: Sequence[Found]) -> str:
     return "\n".join(lines)
 
 
-def _rules(found: Sequence[Found], pair: tuple[str, str]) -> list[str]:
+def _rules(found: Sequence[JudgedCell], pair: tuple[str, str]) -> list[str]:
     """Return a pair's section of the rules: of the classic side at each bottleneck, then of the L4S side."""
     places = [cells for cells in _places(found) if (cells[0].cell.l4s, cells[0].cell.classic) == pair]
     parts = [f"### {SENDERS[pair[0]].title} beside {SENDERS[pair[1]].title}"]
@@ -87,7 +87,7 @@ def _rules(found: Sequence[Found], pair: tuple[str, str]) -> list[str]:
 
 
 def document(
-    found: Sequence[Found],
+    found: Sequence[JudgedCell],
     plan: Plan,
     *,
     images: str,

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from sojourn.l4s.cells import SENDERS
-from sojourn.l4s.outcome import ALIKE, STARVES, Found, Side
+from sojourn.l4s.outcome import ALIKE, STARVES, JudgedCell, Side
 from sojourn.study.cell import Cell
 
 #: What a bound can be of: its name, its unit, and where it is read.
@@ -79,7 +79,7 @@ class Rule:
         return text
 
 
-def rule(found: Sequence[Found], side: Side) -> Rule:
+def rule(found: Sequence[JudgedCell], side: Side) -> Rule:
     """Return the rule of one side of the cells of one pair at one bottleneck; at least one cell.
 
     The bound is a decision stump: of all bounds of all features the one that gets fewest cells wrong, the first of

@@ -14,7 +14,7 @@ from matplotlib.figure import Figure
 from sojourn.plots import heat_maps, style
 
 if TYPE_CHECKING:
-    from sojourn.l4s.outcome import Found
+    from sojourn.l4s.outcome import JudgedCell
 
 #: From the classic side's colour over white at 50 % to the L4S side's; both can be told by colour-blind readers.
 _COLOURS = "PuOr"
@@ -22,7 +22,7 @@ _COLUMNS = 3
 
 
 def coexistence(
-    panels: Sequence[tuple[str, Mapping[tuple[float, float], Found]]], axes: tuple[str, str], *, title: str
+    panels: Sequence[tuple[str, Mapping[tuple[float, float], JudgedCell]]], axes: tuple[str, str], *, title: str
 ) -> Figure:
     """Draw a panel for each bottleneck: shares by colour and number, below it the waits of both sides, ms.
 
@@ -49,7 +49,7 @@ def coexistence(
     return figure
 
 
-def _panel(axis: Axes, cells: Mapping[tuple[float, float], Found], norm: Normalize) -> None:
+def _panel(axis: Axes, cells: Mapping[tuple[float, float], JudgedCell], norm: Normalize) -> None:
     along, up = ([*dict.fromkeys(place[i] for place in cells)] for i in (0, 1))
     shares = np.array([[_share(cells[x, y]) for x in along] for y in up])
     names = [[f"{value:g}" for value in labels] for labels in (up, along)]
@@ -67,5 +67,5 @@ def _panel(axis: Axes, cells: Mapping[tuple[float, float], Found], norm: Normali
             heat_maps.write(axis, column + 0.5, row + 0.24, text, 6.5, colour)
 
 
-def _share(one: Found) -> float:
+def _share(one: JudgedCell) -> float:
     return float("nan") if one.verdict == "not filled" else one.share.value

@@ -11,7 +11,7 @@
 | `commits`    | the kernel of a commit, built from that of the commit before                          |
 | `sides`      | whether good and bad are far enough apart, and which of them a commit is like         |
 | `search`     | the search itself: build, measure, judge, tell git                                    |
-| `found`      | what a search came to, as a value, as JSON and as Markdown                            |
+| `bisection`  | what a search came to, as a value, as JSON and as Markdown                            |
 | `bugs`       | known bugs of the kernel: cases that are played on a kernel and in the simulator      |
 
 Runs and builds are kept by what they are a function of. So a search that was killed begins anew, and what was done

@@ -10,8 +10,8 @@ from sojourn import tables
 from sojourn.cells import InWorld, repeats
 from sojourn.errors import ParamError, SojournError, refused
 from sojourn.regress import quantities, sides
+from sojourn.regress.bisection import Bisection, Commit
 from sojourn.regress.commits import Builder, UnusableError
-from sojourn.regress.found import Commit, Found
 from sojourn.regress.quantities import Worse
 from sojourn.regress.repository import Next, Repository, printable
 from sojourn.regress.sides import BAD, GOOD, Judge
@@ -73,7 +73,7 @@ def check_order(repository: Repository, request: Request) -> list[str]:
 
 def search(
     request: Request, repository: Repository, builder: Builder, run: InWorld, say: Callable[[str], None]
-) -> Found:
+) -> Bisection:
     """Find the first bad commit.
 
     Raises `ParamError` if the request is refused, and `SojournError` if good or bad cannot be measured, or they do not
@@ -91,7 +91,7 @@ def search(
         commit = repository.next()
         _say_left(answer, say)
         answer = repository.tell(bench.word_for(commit, looks), commit)
-    return bench.found(answer, order)
+    return bench.bisection(answer, order)
 
 
 def _say_left(answer: Next, say: Callable[[str], None]) -> None:
@@ -168,7 +168,7 @@ class _Bench:
                 return side
         return self._skip(commit, f"{looks[-1]} runs cannot tell whether it is good or bad")
 
-    def found(self, answer: Next, order: list[str]) -> Found:
+    def bisection(self, answer: Next, order: list[str]) -> Bisection:
         """Return what the search came to, with as many runs of the last good commit as of the first bad one."""
         assert self.quantity is not None
         last_good = None
@@ -188,7 +188,7 @@ class _Bench:
             self.commits[commit].values = self._values(commit, len(self.runs.get(commit, ())))
         good, bad = (self.commits[one].values for one in (self.request.good, self.request.bad))
         places = {commit: place for place, commit in enumerate((self.request.good, *order))}
-        return Found(
+        return Bisection(
             experiment=self.request.scenario.experiment,
             command=self.request.command,
             quantity=self.quantity,

@@ -25,7 +25,7 @@ _START_S, _PLAY_S, _PACKET_S = 60.0, 10.0, 0.01
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Found:
+class Finding:
     """What was found of a bug, in a kernel or in the simulator."""
 
     #: The kernel, or which of the simulator's behaviours it is.
@@ -69,14 +69,14 @@ def kernels(names: Several[str]) -> list[Kernel]:
     return found
 
 
-def on_kernel(bug: Bug, kernel: Kernel) -> Found:
+def on_kernel(bug: Bug, kernel: Kernel) -> Finding:
     """Return what a kernel has of a bug; raises `SojournError` if the kernel or the agent fails."""
     where = f"Linux {kernel.release}"
     if bug.script:
         return _of_script(bug, where, _drill(bug, kernel))
     missing = [play.qdisc for play in bug.plays if not kinds.there_in(kinds.of(play.qdisc.split()[0]), kernel)]
     if missing:
-        return Found(where=where, verdict=CANNOT_TELL, reading=f"this kernel has no {missing[0].split()[0]}")
+        return Finding(where=where, verdict=CANNOT_TELL, reading=f"this kernel has no {missing[0].split()[0]}")
     asked = [sequences.sequence(play) for play in bug.plays]
     reworks = {place: sequences.old_flags for place, play in enumerate(bug.plays) if play.old_flags}
     packets = sum(part.packets for play in bug.plays for part in play.parts)
@@ -90,7 +90,7 @@ def on_kernel(bug: Bug, kernel: Kernel) -> Found:
     return _of_values(bug, where, values)
 
 
-def in_simulator(bug: Bug) -> list[Found]:
+def in_simulator(bug: Bug) -> list[Finding]:
     """Return what the simulator has of a bug: one for each of its behaviours that the case names."""
     found = []
     for one in bug.simulator:
@@ -103,7 +103,7 @@ def in_simulator(bug: Bug) -> list[Found]:
     return found
 
 
-def as_json(found: Several[tuple[Bug, Several[Found], Several[Found]]]) -> str:
+def as_json(found: Several[tuple[Bug, Several[Finding], Several[Finding]]]) -> str:
     """Return the results as one JSON object, format `sojourn-kernel-bugs/1`."""
     plain = [
         {
@@ -120,14 +120,14 @@ def as_json(found: Several[tuple[Bug, Several[Found], Several[Found]]]) -> str:
     return json.dumps({"format": "sojourn-kernel-bugs/1", "bugs": plain}, indent=1)
 
 
-def _of_values(bug: Bug, where: str, values: Several[float]) -> Found:
+def _of_values(bug: Bug, where: str, values: Several[float]) -> Finding:
     first, *others = values
     also = []
     for play, value in zip(bug.plays[1:], others, strict=False):
         same = play.reading.of == bug.plays[0].reading.of and not play.what
         shown = bug.shown(value) if same else f"{value:.4g}"
         also.append((f"{play.label}: {play.what or bug.what}", shown))
-    return Found(where=where, verdict=bug.verdict(first), reading=bug.shown(first), value=first, also=tuple(also))
+    return Finding(where=where, verdict=bug.verdict(first), reading=bug.shown(first), value=first, also=tuple(also))
 
 
 def _drill(bug: Bug, kernel: Kernel | None) -> drill.ScriptOutcome:
@@ -137,11 +137,11 @@ def _drill(bug: Bug, kernel: Kernel | None) -> drill.ScriptOutcome:
         return drill.on_ours(script) if kernel is None else drill.on_kernel(script, kernel)
 
 
-def _of_script(bug: Bug, where: str, outcome: drill.ScriptOutcome) -> Found:
+def _of_script(bug: Bug, where: str, outcome: drill.ScriptOutcome) -> Finding:
     """Return what the outcome of a script says: another failure than that of the bug says nothing."""
     if outcome.outcome == drill.PASSED:
-        return Found(where=where, verdict=ABSENT, reading="the script passes")
+        return Finding(where=where, verdict=ABSENT, reading="the script passes")
     sentence = outcome.sentence().removeprefix(outcome.script).lstrip(":")
     place = f"line {sentence}" if outcome.line is not None else sentence.strip()
     shows = outcome.outcome == drill.FAILED and bug.fails in sentence
-    return Found(where=where, verdict=PRESENT if shows else CANNOT_TELL, reading=place)
+    return Finding(where=where, verdict=PRESENT if shows else CANNOT_TELL, reading=place)

@@ -44,7 +44,7 @@ class Commit:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Found:
+class Bisection:
     """What a search came to."""
 
     #: The name of the experiment, and what makes the search again.
@@ -117,44 +117,44 @@ class Found:
         return json.dumps(plain, indent=1, allow_nan=False)
 
 
-def terminal(found: Found) -> str:
+def terminal(bisection: Bisection) -> str:
     """Return what was found and the table of the commits."""
-    return f"{_outcome(found)}\n\n{tables.text(_HEADERS, _rows(found), left=3)}\n\n{_note(found)}"
+    return f"{_outcome(bisection)}\n\n{tables.text(_HEADERS, _rows(bisection), left=3)}\n\n{_note(bisection)}"
 
 
-def markdown(found: Found, figures: Sequence[str]) -> str:
+def markdown(bisection: Bisection, figures: Sequence[str]) -> str:
     """Return the report; `figures` are the names of the files in `figures/`, without their endings."""
     pictures = "".join(f"\n![{name}](figures/{name}.svg)\n" for name in figures)
-    log = "".join(f"    {line}\n" for line in found.log.splitlines())
+    log = "".join(f"    {line}\n" for line in bisection.log.splitlines())
     return (
-        f"# {found.experiment}: which commit changed {found.quantity.title}\n\n{_outcome(found)}\n\n"
-        f"{tables.markdown(_HEADERS, _rows(found), left=3)}\n\n{_note(found)}\n{pictures}\n"
-        f"    {found.command}\n\nWhat git was told (`git bisect replay` takes it):\n\n{log}"
+        f"# {bisection.experiment}: which commit changed {bisection.quantity.title}\n\n{_outcome(bisection)}\n\n"
+        f"{tables.markdown(_HEADERS, _rows(bisection), left=3)}\n\n{_note(bisection)}\n{pictures}\n"
+        f"    {bisection.command}\n\nWhat git was told (`git bisect replay` takes it):\n\n{log}"
     )
 
 
 _HEADERS = ("commit", "subject", "verdict", "mean [95 %]", "runs")
 
 
-def _outcome(found: Found) -> str:
-    if found.first_bad is None or found.last_good is None:
-        names = "\n".join(f"  {sha[:_SHORT]} {subject}" for sha, subject in found.candidates)
+def _outcome(bisection: Bisection) -> str:
+    if bisection.first_bad is None or bisection.last_good is None:
+        names = "\n".join(f"  {sha[:_SHORT]} {subject}" for sha, subject in bisection.candidates)
         return f"The first bad commit is one of these, because the others were skipped:\n\n{names}"
-    judged = found.judged()
+    judged = bisection.judged()
     assert judged is not None
     assert judged.difference is not None
-    gap, digits, unit = judged.difference, found.quantity.digits, found.quantity.unit
+    gap, digits, unit = judged.difference, bisection.quantity.digits, bisection.quantity.unit
     change = tables.interval(gap.value, gap.low, gap.high, digits)
     return (
-        f"The first bad commit is {found.first_bad.sha}\n"
-        f"  {found.said['subject']}\n  {found.said['author']}, {found.said['date']}\n\n"
-        f"It changes {found.quantity.title} by {change}{' ' if unit else ''}{unit} (95 % interval, "
-        f"{gap.n} pairs of runs), against {found.last_good.sha[:_SHORT]}."
+        f"The first bad commit is {bisection.first_bad.sha}\n"
+        f"  {bisection.said['subject']}\n  {bisection.said['author']}, {bisection.said['date']}\n\n"
+        f"It changes {bisection.quantity.title} by {change}{' ' if unit else ''}{unit} (95 % interval, "
+        f"{gap.n} pairs of runs), against {bisection.last_good.sha[:_SHORT]}."
     )
 
 
-def _rows(found: Found) -> list[list[str]]:
-    return [_row(one, found.quantity.digits) for one in found.commits]
+def _rows(bisection: Bisection) -> list[list[str]]:
+    return [_row(one, bisection.quantity.digits) for one in bisection.commits]
 
 
 def _row(one: Commit, digits: int) -> list[str]:
@@ -168,12 +168,12 @@ def _row(one: Commit, digits: int) -> list[str]:
     ]
 
 
-def _note(found: Found) -> str:
-    skipped = "".join(f"\nSkipped: {one.sha[:_SHORT]}, {one.reason}." for one in found.commits if one.reason)
-    half = tables.number(found.middle, found.quantity.digits)
-    measured = sum(bool(one.values) for one in found.commits)
+def _note(bisection: Bisection) -> str:
+    skipped = "".join(f"\nSkipped: {one.sha[:_SHORT]}, {one.reason}." for one in bisection.commits if one.reason)
+    half = tables.number(bisection.middle, bisection.quantity.digits)
+    measured = sum(bool(one.values) for one in bisection.commits)
     return (
-        f"{measured} kernels were measured for {found.range} commits by {found.quantity.heading}. A commit is good or "
-        f"bad if the interval of its distance to half way (mean {half}), seed by seed, says so at "
-        f"{100 * found.level:.4g} %.{skipped}"
+        f"{measured} kernels were measured for {bisection.range} commits by {bisection.quantity.heading}. A commit is "
+        f"good or bad if the interval of its distance to half way (mean {half}), seed by seed, says so at "
+        f"{100 * bisection.level:.4g} %.{skipped}"
     )
