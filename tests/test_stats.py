@@ -188,3 +188,29 @@ def test_pairs_are_taken_seed_by_seed() -> None:
     assert undecided["verdict"][0] == "cannot tell"
     single = stats.compare_pairs(runs(a=[1.0], b=[9.0]), ["induced_latency_ms"])
     assert single["verdict"][0] == "cannot tell"
+
+
+@pytest.mark.parametrize(
+    ("ends", "limit", "sign"),
+    [
+        ((1.0, 2.0), 0.0, 1),
+        ((-2.0, -1.0), 0.0, -1),
+        ((-1.0, 1.0), 0.0, 0),
+        ((0.0, 1.0), 0.0, 0),
+        ((1.0, 3.0), 2.0, 0),
+        ((2.5, 3.0), 2.0, 1),
+        ((-3.0, -2.5), 2.0, -1),
+        ((None, None), 2.0, 0),
+    ],
+)
+def test_an_interval_says_on_which_side_of_a_limit_it_lies(
+    ends: tuple[float | None, float | None], limit: float, sign: int
+) -> None:
+    interval = stats.Interval(value=0.0, low=ends[0], high=ends[1], n=2)
+    assert interval.sign(limit) == sign
+    assert not interval.within(limit)
+
+
+def test_an_interval_is_within_a_limit_that_its_ends_touch() -> None:
+    assert stats.Interval(value=0.0, low=-2.0, high=2.0, n=2).within(2.0)
+    assert not stats.Interval(value=0.0, low=-2.1, high=2.0, n=2).within(2.0)
