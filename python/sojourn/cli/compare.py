@@ -69,7 +69,7 @@ def handle(args: argparse.Namespace) -> int:
         number = None if until is not None else len(args.qdisc) * repeat
         folder = options.result_folder(args, *plan, again=False, runs=number)
     store = options.store_of(args, folder)
-    with options.say_how_to_go_on("the same command goes on from there" if store else "--out DIR keeps finished runs"):
+    with options.say_how_to_go_on(store):
         comparison = api.compare(
             args.experiment,
             qdiscs=args.qdisc,

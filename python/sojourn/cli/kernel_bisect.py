@@ -141,7 +141,7 @@ def handle(args: argparse.Namespace) -> int:
         command=options.command_line(),
     )
     tools.check_tools()
-    with ended_like_ctrl_c(), commits.held(work), options.say_how_to_go_on("the same command goes on from there"):
+    with ended_like_ctrl_c(), commits.held(work), options.say_how_to_go_on():
         repository = Repository.borrow(origin, work / "tree")
         order = search.check_order(repository, request)
         folder = _folder(args, request)

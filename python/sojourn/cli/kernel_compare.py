@@ -82,7 +82,7 @@ def add_runs(parser: argparse.ArgumentParser, repeat: str) -> argparse._Argument
 def handle(args: argparse.Namespace) -> int:
     """Run it."""
     from sojourn.backends.linux import has_cell
-    from sojourn.cells import Means, in_world
+    from sojourn.cells import in_world
     from sojourn.regress import pair, quantities, words
     from sojourn.regress.threshold import threshold
 
@@ -99,15 +99,15 @@ def handle(args: argparse.Namespace) -> int:
     if args.out is not None:  # what only changes the report may change when the command goes on
         plan = ("kernel compare", args.kernel_a, args.kernel_b, texts, repeat)
         folder = options.result_folder(args, *plan, runs=2 * len(texts) * repeat)
-    store = options.run_store(args, folder)
-    with options.say_how_to_go_on("the same command goes on from there" if store else "--out DIR keeps finished runs"):
+    means = options.means(args, folder)
+    with options.say_how_to_go_on(means.store):
         found = pair.compare(
             (args.kernel_a, args.kernel_b),
             scenarios,
             repeat=repeat,
             metrics=names,
             threshold=limit,
-            run=in_world(Means(workers=args.workers, store=store)),
+            run=in_world(means),
             command=options.command_line(),
         )
     shown = found.to_json() if args.json else words.terminal(found)

@@ -105,7 +105,7 @@ def handle(args: argparse.Namespace) -> int:
     name = ("l4s map", [cell.values for cell in planned], args.duration, args.seed, args.repeat)
     folder = options.result_folder(args, *name, runs=number)
     print(f"{len(planned)} cells, {number} runs", file=sys.stderr)
-    with options.say_how_to_go_on("the same command goes on from there"):
+    with options.say_how_to_go_on():
         found = _run(runs, args, folder)
     rows = report.rows(found.values())
     tcp = json.loads(runs[0].scenario.normalized())["tcp"]
@@ -146,12 +146,10 @@ def _plan(planned: list[Cell], args: argparse.Namespace) -> Sequence[Planned[Cel
 
 def _run(runs: Sequence[Planned[Cell]], args: argparse.Namespace, folder: ResultFolder) -> Mapping[Cell, JudgedCell]:
     """Run all and return each cell's outcome, in the order of the plan."""
-    from sojourn.cells import Means
     from sojourn.l4s import outcome
     from sojourn.study.plan import observed
 
-    means = Means(workers=args.workers, progress="map", store=options.run_store(args, folder), dask=args.dask)
-    cells, _ = observed(runs, outcome.observe, means)
+    cells, _ = observed(runs, outcome.observe, options.means(args, folder, "map"))
     return {cell: outcome.judged(cell, observations) for cell, observations in cells.items()}
 
 

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from sojourn import bounds, rounds
+from sojourn.backends import SIMULATOR, Backend
 from sojourn.bounds import DIGITS_SHOWN, shown
 from sojourn.errors import ParamError, refused
 from sojourn.experiments import BUILT_IN, Experiment, takers
@@ -19,6 +20,7 @@ from sojourn.rounds import DEFAULT_METRICS, DEFAULT_MOST, Precision
 from sojourn.store.folder import RUNS
 
 if TYPE_CHECKING:
+    from sojourn.cells import Means
     from sojourn.store.folder import ResultFolder
     from sojourn.store.run_store import RunStore
 
@@ -380,13 +382,23 @@ def store_of(args: argparse.Namespace, folder: ResultFolder | None) -> Path | No
     return None if folder is None else folder.path / RUNS
 
 
+def means(
+    args: argparse.Namespace, folder: ResultFolder | None, progress: str | None = None, backend: Backend = SIMULATOR
+) -> Means:
+    """Return how a plan is run whose runs the store or the result folder that was asked for keeps."""
+    from sojourn.cells import Means
+
+    dask = getattr(args, "dask", None)
+    return Means(workers=args.workers, progress=progress, store=run_store(args, folder), dask=dask, backend=backend)
+
+
 @contextmanager
-def say_how_to_go_on(how: str) -> Iterator[None]:
-    """Have Ctrl-C say how to go on."""
+def say_how_to_go_on(kept: object = True, otherwise: str = "--out DIR keeps finished runs") -> Iterator[None]:
+    """Have Ctrl-C say how to go on: with the same command if something keeps the runs."""
     try:
         yield
     except KeyboardInterrupt:
-        raise KeyboardInterrupt(how) from None
+        raise KeyboardInterrupt("the same command goes on from there" if kept else otherwise) from None
 
 
 def add_output(parser: argparse.ArgumentParser, json_help: str, out_help: str, *, out_required: bool = False) -> None:

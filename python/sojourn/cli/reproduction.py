@@ -10,7 +10,6 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from sojourn import _native, backends, bounds, plan, tables
-from sojourn.cells import Means
 from sojourn.cli import options
 from sojourn.lazy import mapped
 from sojourn.store.claims import JudgedClaim, to_json
@@ -48,18 +47,12 @@ def reproduce(
     only = None if request.parts is None else ",".join(request.parts)
     name = ("reproduce", backend.spec, paper.name, only, number, [*ends, *others])
     folder = options.result_folder(args, *name, again=False, runs=number)
-    means = Means(
-        workers=args.workers,
-        progress=paper.name,
-        store=options.run_store(args, folder),
-        dask=args.dask,
-        backend=backend,
-    )
+    means = options.means(args, folder, paper.name, backend)
     # What draws is loaded meanwhile: it takes as long as dozens of short runs.
     threading.Thread(target=_load_report).start()
     known = load(paper.folder)
     elsewhere, runs = {}, 0
-    with options.say_how_to_go_on("the same command goes on from there"):
+    with options.say_how_to_go_on():
         outcome = one.run(means)
         for world, (where, each) in others.items():
             there = dataclasses.replace(means, backend=where.backend, progress=f"{paper.name}, {world}")

@@ -82,7 +82,7 @@ def handle(args: argparse.Namespace) -> int:
     if args.pcap is not None:
         runs = [_captured(args, plan[0])]
     else:
-        with options.say_how_to_go_on("the same command goes on from there" if store else "nothing was kept"):
+        with options.say_how_to_go_on(store, "nothing was kept"):
             runs = runner.run_all(
                 plan,
                 workers=args.workers,

@@ -70,7 +70,6 @@ def _about(_: argparse.Namespace) -> str:
 
 def handle(args: argparse.Namespace) -> int:
     """Run it."""
-    from sojourn.cells import Means
     from sojourn.cli.reproduction import describe_exhibits, write_exhibits
     from sojourn.store.claims import to_json
     from sojourn.study import file
@@ -83,9 +82,8 @@ def handle(args: argparse.Namespace) -> int:
     texts = [cell.text for cell in study.sweep.cells]
     name = ("study", backend.spec, study.sweep.keys, texts, study.sweep.repeat)
     folder = options.result_folder(args, *name, runs=number)
-    store = options.run_store(args, folder)
-    means = Means(workers=args.workers, progress=study.sweep.name, store=store, dask=args.dask, backend=backend)
-    with options.say_how_to_go_on("the same command goes on from there"):
+    means = options.means(args, folder, study.sweep.name, backend)
+    with options.say_how_to_go_on():
         outcome = study.run(means)
     from sojourn import report
     from sojourn.report.exhibit import PaperReport, verdicts

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from sojourn import backends
-from sojourn.cells import Means, grow
+from sojourn.cells import grow
 from sojourn.cli import options
 from sojourn.store.run import Run
 
@@ -71,9 +71,9 @@ def handle(args: argparse.Namespace) -> int:
     name = ("sweep", backend.spec, sweep.keys, cells, sweep.repeat, until and dataclasses.asdict(until))
     number = None if until is not None else len(cells) * sweep.repeat
     folder = options.result_folder(args, *name, runs=number)
-    store = options.run_store(args, folder)
+    means = options.means(args, folder, sweep.name, backend)
 
-    with options.say_how_to_go_on("the same command goes on from there"), ThreadPoolExecutor(1) as beside:
+    with options.say_how_to_go_on(), ThreadPoolExecutor(1) as beside:
         # The intervals of a cell are computed beside the runs of the next: they take as long as several short runs.
         warmed: list[Future[None]] = []
         early: dict[int, Future[dict[str, sweeps.MetricSummary]]] = {}
@@ -87,7 +87,6 @@ def handle(args: argparse.Namespace) -> int:
             if until is None and len(runs[cell]) == sweep.repeat:
                 early[cell] = beside.submit(sweeps.summary_of, [runs[cell][there] for there in sorted(runs[cell])])
 
-        means = Means(workers=args.workers, progress=sweep.name, store=store, dask=args.dask, backend=backend)
         try:
             grown = grow(list(enumerate(bases)), sweep.repeat, until, means, together=False, done=done)
         except BaseException:

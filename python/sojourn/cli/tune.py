@@ -181,9 +181,8 @@ def handle(args: argparse.Namespace) -> int:
     folder = _folder(args, bench, found_space, request, seeds)
     journal = Journal(None if folder is None else folder.claim(JOURNAL).parent)
     bench = replace(bench, journal=journal)
-    how = "the same command goes on from there" if folder else "--out DIR keeps finished runs"
     try:
-        with options.say_how_to_go_on(how):
+        with options.say_how_to_go_on(folder):
             outcome = tune(bench, found_space, request, seeds, _bar)
             if not outcome.reachable:
                 raise ParamError(words.unreachable(outcome, bench, found_space, request))

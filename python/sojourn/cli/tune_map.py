@@ -77,7 +77,7 @@ def handle(args: argparse.Namespace) -> int:
     bench = replace(bench, journal=Journal(folder.claim(JOURNAL).parent))
     try:
         with (
-            options.say_how_to_go_on("the same command goes on from there"),
+            options.say_how_to_go_on(),
             progress_bar(maps.runs(qdiscs, rates, rtts), "map") as tick,
         ):
             cells = maps.draw_map(bench, qdiscs=qdiscs, rates=rates, rtts_ms=rtts, seed=args.seed, tick=tick)

@@ -16,8 +16,8 @@ from sojourn.errors import ParamError, refused
 from sojourn.files import check_target
 
 if TYPE_CHECKING:
+    from sojourn.cells import Means
     from sojourn.store.folder import ResultFolder
-    from sojourn.store.run_store import RunStore
     from sojourn.validate.grid import PlannedCell
     from sojourn.validate.part import Part
     from sojourn.validate.suite import Request
@@ -172,11 +172,11 @@ def handle(args: argparse.Namespace) -> int:
         backends.reach(backend)
     folder, folders = _folders(args, requests)
     _say_cost(args, requests, plans)
-    store = options.run_store(args, folder)
+    means = options.means(args, folder)
     parts = []
-    with options.say_how_to_go_on("the same command goes on from there" if store else "--out DIR keeps finished runs"):
+    with options.say_how_to_go_on(means.store):
         for one, of_pairs in zip(requests, folders, strict=True):
-            for part in _one(one, args.workers, store, of_pairs):
+            for part in _one(one, means, of_pairs):
                 parts.append(part)
                 if not args.json:
                     from sojourn.validate.words import terminal
@@ -324,18 +324,16 @@ def _about(seconds: float) -> str:
     return f"{seconds / 60:.0f} minutes" if seconds >= 90 else f"{seconds:.0f} s"
 
 
-def _one(
-    one: Request, workers: int | None, store: RunStore | None, folders: Sequence[ResultFolder | None]
-) -> list[Part]:
+def _one(one: Request, means: Means, folders: Sequence[ResultFolder | None]) -> list[Part]:
     """Validate what was asked for, and write each part."""
-    from sojourn.cells import Means, in_world
+    from sojourn.cells import in_world
     from sojourn.validate import suite
     from sojourn.validate.part import FILE, in_json
     from sojourn.validate.words import report
 
     print(f"validate {one.name}", file=sys.stderr)
     figures = any(folder is not None for folder in folders)
-    outcomes = suite.validate(one, in_world(Means(workers=workers, store=store)), figures=figures)
+    outcomes = suite.validate(one, in_world(means), figures=figures)
     for (part, drawn), folder in zip(outcomes, folders, strict=True):
         if folder is None:
             continue

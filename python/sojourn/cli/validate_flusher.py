@@ -19,7 +19,7 @@ DEFAULT_DURATION = "120s"
 
 def handle(args: argparse.Namespace) -> int:
     """Run it."""
-    from sojourn.cells import Means, in_world
+    from sojourn.cells import in_world
     from sojourn.kernel.find import find
     from sojourn.study.paper import Profile
     from sojourn.validate import flusher, flusher_page
@@ -42,11 +42,10 @@ def handle(args: argparse.Namespace) -> int:
         runs = {"linux": repeats.kernel, "sim": repeats.sim}
         name = ("validate", flusher.NAME, only, duration, seed, runs, *filter(None, [kernel]))
         folder = options.result_folder(args, *name)
-    store = options.run_store(args, folder)
+    means = options.means(args, folder)
     print(f"{len(cells)} cells: {len(cells) * repeats.kernel} runs on the kernel", file=sys.stderr)
-    with options.say_how_to_go_on("the same command goes on from there" if store else "--out DIR keeps finished runs"):
-        run = in_world(Means(workers=args.workers, store=store))
-        ((_, ran),) = run_pairs(cells, repeats, run, kernel=kernel).items()
+    with options.say_how_to_go_on(means.store):
+        ((_, ran),) = run_pairs(cells, repeats, in_world(means), kernel=kernel).items()
     rows = judge_all(ran, flusher.METRICS)
     command = f"sojourn validate flusher --duration {duration} --repeat {repeats.kernel} --sim-repeat {repeats.sim}"
     command += "" if only is None else f" --only {only}"
