@@ -165,12 +165,12 @@ def _values(
 ) -> list[tuple[Metric, tuple[float | None, ...], tuple[float | None, ...]]]:
     """Return the values of each quantity on both kernels; one that no run has is left out unless it was asked for."""
     wanted = quantities.chosen(metrics, first[0]) if metrics else quantities.judged(first[0])
-    found = []
-    for one in wanted:
-        values, others = (tuple(quantities.value(one, run) for run in runs) for runs in (first, second))
-        if metrics or any(value is not None for value in (*values, *others)):
-            found.append((one, values, others))
-    return found
+    sides = [zip(*(quantities.values(wanted, run) for run in runs), strict=True) for runs in (first, second)]
+    return [
+        (one, values, others)
+        for one, values, others in zip(wanted, *sides, strict=True)
+        if metrics or any(value is not None for value in (*values, *others))
+    ]
 
 
 def _mean(values: Sequence[float | None]) -> Interval | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Literal
 
 from sojourn.errors import refused
@@ -84,7 +85,13 @@ def chosen(names: list[str], run: Run) -> list[Metric]:
     return [there[name] for name in names]
 
 
+def values(of: Sequence[Metric], run: Run) -> tuple[float | None, ...]:
+    """Return the numbers of a run, whose record is read once; `None` for each that it has not."""
+    in_memory = [InMemory(run.record)]
+    sides = (one.measure(in_memory) for one in of)
+    return tuple(None if side is None else finite(side.interval.value) for side in sides)
+
+
 def value(of: Metric, run: Run) -> float | None:
     """Return the number of a run; `None` if it has none."""
-    side = of.measure([InMemory(run.record)])
-    return None if side is None else finite(side.interval.value)
+    return values([of], run)[0]
