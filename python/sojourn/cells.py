@@ -58,7 +58,7 @@ def repeats(cells: Iterable[tuple[K, Scenario, int]]) -> Sequence[Planned[K]]:
 
 
 def _of_cell(cell: K, scenarios: Sequence[Scenario]) -> Sequence[Planned[K]]:
-    return mapped(lambda one: Planned(cell=cell, scenario=one), scenarios)
+    return mapped(lambda scenario: Planned(cell=cell, scenario=scenario), scenarios)
 
 
 def run(planned: Sequence[Planned[K]], means: Means, done: Done[K] | None = None) -> list[Run]:
@@ -69,7 +69,7 @@ def run(planned: Sequence[Planned[K]], means: Means, done: Done[K] | None = None
             done(place, planned[place].cell, run)
 
     return runner.run_all(
-        mapped(lambda one: one.scenario, planned),
+        mapped(lambda item: item.scenario, planned),
         workers=means.workers,
         describe=means.progress,
         done=hand_over,
@@ -82,8 +82,8 @@ def run(planned: Sequence[Planned[K]], means: Means, done: Done[K] | None = None
 def runs_of(planned: Sequence[Planned[K]], means: Means) -> dict[K, tuple[Run, ...]]:
     """Run a plan and return the runs of each cell, in its order; raises as `run`."""
     by_cell: dict[K, list[Run]] = {}
-    for one, made in zip(planned, run(planned, means), strict=True):
-        by_cell.setdefault(one.cell, []).append(made)
+    for item, of_item in zip(planned, run(planned, means), strict=True):
+        by_cell.setdefault(item.cell, []).append(of_item)
     return {cell: tuple(runs) for cell, runs in by_cell.items()}
 
 
@@ -137,12 +137,12 @@ def grow(
         )
         if not planned:
             return list(grown.values())
-        for one, made in zip(planned, run(planned, means, done), strict=True):
-            grown[one.cell].runs.append(made)
+        for item, of_item in zip(planned, run(planned, means, done), strict=True):
+            grown[item.cell].runs.append(of_item)
         if until is None:
             return list(grown.values())
-        for cell, one_cell in grown.items():
-            counts[cell] = next_count(one_cell.runs, until)
-            one_cell.reached = counts[cell] == len(one_cell.runs) and is_narrow(one_cell.runs, until)
+        for cell, repeated in grown.items():
+            counts[cell] = next_count(repeated.runs, until)
+            repeated.reached = counts[cell] == len(repeated.runs) and is_narrow(repeated.runs, until)
         if together:
             counts = dict.fromkeys(counts, max(counts.values()))
