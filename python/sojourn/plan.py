@@ -38,20 +38,13 @@ class Job:
 
 
 class Done(NamedTuple):
-    """A run that was made.
+    """A run that was made."""
 
-    Attributes
-    ----------
-    job
-        Of which.
-    answer
-        Its record, or its summary if a store has the rest.
-    reused
-        Whether it was made of what had been measured before.
-    """
-
+    #: Of which.
     job: Job
+    #: Its record, or its summary if a store has the rest.
     answer: bytes
+    #: Whether it was made of what had been measured before.
     reused: bool
 
 

@@ -10,26 +10,18 @@ from sojourn import tables
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Table:
-    """A table as it is shown, and as data.
+    """A table as it is shown, and as data."""
 
-    Attributes
-    ----------
-    name
-        Of its files, without suffix.
-    headers, rows
-        What is shown; the first `left` columns hold words.
-    records
-        What goes into the CSV file: a row for each value, numbers unrounded.
-    note
-        Below the table.
-    """
-
+    #: Of its files, without suffix.
     name: str
+    #: What is shown; the first `left` columns hold words.
     headers: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
-    records: tuple[Mapping[str, tables.Value], ...]
-    note: str
     left: int = 2
+    #: What goes into the CSV file: a row for each value, numbers unrounded.
+    records: tuple[Mapping[str, tables.Value], ...]
+    #: Below the table.
+    note: str
 
     def markdown(self) -> str:
         """Return the table in Markdown."""

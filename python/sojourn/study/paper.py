@@ -29,59 +29,41 @@ class Profile:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Paper:
-    """A paper.
+    """A paper."""
 
-    Attributes
-    ----------
-    name
-        What one types.
-    folder
-        Its package below `sojourn.papers`.
-    title, reference
-        As reports have them; the reference is authors, title, where and when.
-    about
-        What is run and shown, for help.
-    setup, setup_on_kernel
-        What was run, for reports; on the kernel both.
-    parts
-        What can be asked for with `--only`, and what it is.
-    profiles
-        By name.
-    claimed
-        Who says what the claims say.
-    world
-        The world whose verdicts are counted, declared before the runs: what of the set-up could be otherwise, and what
-        it is. Verdicts in other worlds stand beside them.
-    worlds
-        Worlds whose verdicts can stand beside those, by name.
-    tcp
-        By back end, whose loss recovery flows have; empty if the paper has no kernel to be like.
-    kernel_parts
-        The parts that a real kernel can run, and `kernel_lacks`, why not the others; `None` if it can run all.
-    hidden
-        The exhibit whose table is too long or too plain for a terminal.
-    repeats
-        How often cells are run, with marks for the fields of `Profile`; `other`, which cells have a number of their
-        own; `long`, which runs have a window of their own.
-    """
-
+    #: What one types.
     name: str
+    #: Its package below `sojourn.papers`.
     folder: str
+    #: As reports have them; the reference is authors, title, where and when.
     title: str
     reference: str
+    #: What is run and shown, for help.
     about: str
+    #: What was run, for reports; on the kernel both.
     setup: str
-    parts: Mapping[str, str]
-    profiles: Mapping[str, Profile]
-    hidden: str
-    repeats: str
-    claimed: str = "the paper says"
     setup_on_kernel: str = ""
+    #: What can be asked for with `--only`, and what it is.
+    parts: Mapping[str, str]
+    #: By name.
+    profiles: Mapping[str, Profile]
+    #: Who says what the claims say.
+    claimed: str = "the paper says"
+    #: The world whose verdicts are counted, declared before the runs: what of the set-up could be otherwise, and what
+    #: it is. Verdicts in other worlds stand beside them.
     world: Mapping[str, str] = field(default_factory=dict)
+    #: Worlds whose verdicts can stand beside those, by name.
     worlds: Mapping[str, World] = field(default_factory=dict)
+    #: By back end, whose loss recovery flows have; empty if the paper has no kernel to be like.
     tcp: Mapping[str, str] = field(default_factory=dict)
+    #: The parts that a real kernel can run; `None` if it can run all. And why not the others.
     kernel_parts: tuple[str, ...] | None = None
     kernel_lacks: str = ""
+    #: The exhibit whose table is too long or too plain for a terminal.
+    hidden: str
+    #: How often cells are run, with marks for the fields of `Profile`.
+    repeats: str
+    #: Which cells have a number of their own, and which runs have a window of their own.
     other: str = ""
     long: str = ""
 

@@ -34,34 +34,23 @@ E = TypeVar("E")
 
 @dataclass(frozen=True, kw_only=True)
 class Request:
-    """What is asked for, checked as far as a paper's data can tell.
+    """What is asked for, checked as far as a paper's data can tell."""
 
-    Attributes
-    ----------
-    paper, backend
-        Which, and what makes the runs.
-    profile
-        How much is run.
-    parts
-        Those asked for; `None` for all that there are.
-    seed
-        Of the first repeat.
-    tcp
-        Whose loss recovery flows have; `stated_tcp` is what was typed.
-    satellite
-        Text of an option that only the rural study has.
-    settings
-        What else of the plan's bed is otherwise than declared: its fields, by name.
-    """
-
+    #: Which, and what makes the runs.
     paper: Paper
     backend: Backend
+    #: How much is run.
     profile: Profile
+    #: Those asked for; `None` for all that there are.
     parts: tuple[str, ...] | None
+    #: Of the first repeat.
     seed: int
+    #: Whose loss recovery flows have, and what was typed.
     tcp: str
     stated_tcp: str | None
+    #: Text of an option that only the rural study has.
     satellite: str | None
+    #: What else of the plan's bed is otherwise than declared: its fields, by name.
     settings: Mapping[str, Setting] = field(default_factory=dict)
 
     @property

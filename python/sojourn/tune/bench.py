@@ -95,28 +95,20 @@ class Scored:
 
 @dataclass(frozen=True, kw_only=True)
 class Bench:
-    """What settings are run on.
+    """What settings are run on."""
 
-    Attributes
-    ----------
-    link, load, direction
-        The link, its traffic, and the direction under test.
-    cc
-        Congestion control; `None` is the load's.
-    backend, workers, dask
-        What makes the runs.
-    journal
-        What is done already.
-    """
-
+    #: The link, its traffic, and the direction under test.
     link: Link
     load: Load
     direction: Direction
-    backend: Backend
-    journal: Journal
+    #: Congestion control; `None` is the load's.
     cc: str | None = None
+    #: What makes the runs.
+    backend: Backend
     workers: int | None = None
     dask: str | None = None
+    #: What is done already.
+    journal: Journal
 
     def run(
         self, settings: Sequence[tuple[str, Setting]], seeds: Sequence[int], tick: Tick = lambda: None

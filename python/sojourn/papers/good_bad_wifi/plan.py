@@ -113,32 +113,22 @@ WIFI_PART = "wifi"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WiredBed(Bed):
-    """What all runs share; the paper's kernel was `"linux-3.14"`.
-
-    Attributes
-    ----------
-    whole
-        Whether all parts of the paper are asked for: then there are also cells that no part needs alone.
-    spared
-        Whether that is run that only the simulator can: an ablation, in which no bare acknowledgement is lost, and
-        section 7.
-    other_pairs
-        Whether section 7 is run with other pairs of devices, too, if its part is named.
-    avpkt
-        Bytes that ARED takes a packet for, which sets the weight of its average; `None` for those of the preset.
-    delay_tick
-        Time text: the delay box lets packets out at multiples of this only; `None` for at once.
-    look_ups
-        Which connections of a page look up the server's name: each, or with `"page"` the first.
-    """
+    """What all runs share; the paper's kernel was `"linux-3.14"`."""
 
     parts: tuple[str, ...] = tuple(EXPERIMENTS)
-    whole: bool = True
     tcp: str = "linux-3.14"
+    #: Whether all parts of the paper are asked for: then there are also cells that no part needs alone.
+    whole: bool = True
+    #: Whether that is run that only the simulator can: an ablation, in which no bare acknowledgement is lost, and
+    #: section 7.
     spared: bool = True
+    #: Whether section 7 is run with other pairs of devices, too, if its part is named.
     other_pairs: bool = True
+    #: Bytes that ARED takes a packet for, which sets the weight of its average; `None` for those of the preset.
     avpkt: int | None = None
+    #: Time text: the delay box lets packets out at multiples of this only; `None` for at once.
     delay_tick: str | None = None
+    #: Which connections of a page look up the server's name: each, or with `"page"` the first.
     look_ups: str | None = None
 
     def scenario(

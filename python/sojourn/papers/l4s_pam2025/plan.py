@@ -72,19 +72,13 @@ def cells(parts: Iterable[str] = PARTS, *, others: bool = False) -> list[Cell]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class L4sBed(Bed):
-    """What all runs share; the window is from the start of all flows on, as the trials were.
-
-    Attributes
-    ----------
-    jitter
-        Time text: by how much packets may be late on either way.
-    prague_version
-        Of the simulator's Prague; a kernel has its own.
-    """
+    """What all runs share; the window is from the start of all flows on, as the trials were."""
 
     parts: tuple[str, ...] = PARTS
-    jitter: str = "0s"
     tcp: str = "linux-5.15"
+    #: Time text: by how much packets may be late on either way.
+    jitter: str = "0s"
+    #: Of the simulator's Prague; a kernel has its own.
     prague_version: str = "0.7"
 
     def lacks(self, cell: Cell) -> tuple[str, ...]:

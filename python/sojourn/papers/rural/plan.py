@@ -40,28 +40,20 @@ _FORMS = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RuralBed(Bed):
-    """What all runs share; the paper's kernel was `"linux-3.14"`.
-
-    Attributes
-    ----------
-    old_kernel
-        Whether CoDel and FQ-CoDel of the bed and the satellite path are those of Linux 3.14, the paper's kernel (seed
-        001 section III-A). A real kernel of today has its own.
-    satellite
-        What the satellite path is like.
-    save_metrics
-        Whether hosts of the bed and the satellite path remember of each other, from one file to the next, what Linux
-        3.14 saves by default (`net.ipv4.tcp_no_metrics_save` 0). ns-2 saves nothing.
-    one_agent
-        Whether the simulations' files go over one connection, as those of one agent of ns-2 do, and are acknowledged
-        segment by segment, as its plain sink does.
-    """
+    """What all runs share; the paper's kernel was `"linux-3.14"`."""
 
     parts: tuple[str, ...] = PARTS
     tcp: str = "linux-3.14"
+    #: Whether CoDel and FQ-CoDel of the bed and the satellite path are those of Linux 3.14, the paper's kernel (seed
+    #: 001 section III-A). A real kernel of today has its own.
     old_kernel: bool = True
+    #: Whether hosts of the bed and the satellite path remember of each other, from one file to the next, what Linux
+    #: 3.14 saves by default (`net.ipv4.tcp_no_metrics_save` 0). ns-2 saves nothing.
     save_metrics: bool = True
+    #: Whether the simulations' files go over one connection, as those of one agent of ns-2 do, and are acknowledged
+    #: segment by segment, as its plain sink does.
     one_agent: bool = False
+    #: What the satellite path is like.
     satellite: Satellite = field(default_factory=Satellite)
 
     def scenario(self, cell: Cell) -> Scenario:

@@ -85,56 +85,40 @@ class Simulated(Struct, frozen=True, kw_only=True):
 
 
 class Bug(Struct, frozen=True, kw_only=True):
-    """A bug.
+    """A bug."""
 
-    Attributes
-    ----------
-    name, title
-        What it is called.
-    component
-        Where it is in the source of Linux.
-    what, unit, digits, scale
-        What is read, its unit, how many digits are shown behind the point, and by what a counter is multiplied.
-    expected
-        What the reading must be.
-    rule
-        What says so: a standard, the manual, or the code itself.
-    cause
-        Why the kernel does otherwise.
-    seen, not_seen
-        Versions of Linux in which the bug was found, and in which it was not.
-    report
-        The text for the maintainers. `{reading}` and `{kernel}` stand for what was measured.
-    present_above, present_below, absent_above, absent_below
-        The bounds of the reading; `None` for none.
-    plays
-        The packets. The first play shows the bug; the others show what is not to blame.
-    script, fails
-        A packetdrill script in place of plays, and what its failure says when the bug is there.
-    simulator
-        What the simulator has.
-    """
-
+    #: What it is called.
     name: Name
     title: Text
+    #: Where it is in the source of Linux.
     component: Text
+    #: What is read, its unit, how many digits are shown behind the point, and by what a counter is multiplied.
     what: Text
-    expected: Text
-    rule: Lines
-    cause: Lines
-    seen: tuple[Text, ...]
-    not_seen: tuple[Text, ...]
-    report: Lines
     unit: Text = ""
     digits: Whole = 0
     scale: Number = 1.0
+    #: What the reading must be.
+    expected: Text
+    #: What says so: a standard, the manual, or the code itself.
+    rule: Lines
+    #: Why the kernel does otherwise.
+    cause: Lines
+    #: Versions of Linux in which the bug was found, and in which it was not.
+    seen: tuple[Text, ...]
+    not_seen: tuple[Text, ...]
+    #: The text for the maintainers. `{reading}` and `{kernel}` stand for what was measured.
+    report: Lines
+    #: The bounds of the reading; `None` for none.
     present_above: Number | None = None
     present_below: Number | None = None
     absent_above: Number | None = None
     absent_below: Number | None = None
+    #: The packets. The first play shows the bug; the others show what is not to blame.
     plays: tuple[Play, ...] = field(name="play", default=())
+    #: A packetdrill script in place of plays, and what its failure says when the bug is there.
     script: _Script = ""
     fails: Text = ""
+    #: What the simulator has.
     simulator: tuple[Simulated, ...] = ()
 
     def verdict(self, value: float) -> str:
