@@ -33,7 +33,6 @@ from sojourn.store.folder import ResultFolder
 from sojourn.view import course, source, table, thin
 from tests import optional
 from tests.hostile_store import HTML, make_hostile
-from tests.records import Json
 
 try:
     from sojourn.view import server
@@ -476,7 +475,7 @@ def test_what_is_being_made_is_seen_as_it_grows(results: Path, tmp_path: Path) -
     (place / "runs").mkdir()
     with serving(place) as client:
 
-        def progress() -> Json:
+        def progress() -> Any:
             return client.ask("/api/progress").json["folders"][0]  # type: ignore[no-any-return]
 
         first = progress()
