@@ -150,10 +150,7 @@ class LinuxBackend:
         network = structs.replace(network, kernel_has_ipv6=kernel.kind == "virtual")  # those of distributions lack it
         check_kernel(network, kernel.release)
         daemon, files = (None, {}) if network.flusher is None else flusher.job(network.flusher, kernel, network)
-        # Without programs there is no IPv6 at all; with them interfaces have it where the bed gives it to them.
-        words: tuple[str, ...] = ("ipv6.disable_ipv6=1",) if network.programs else ("ipv6.disable=1",)
-        if network.cell is not None:
-            words += cell.command_line(network.cell, network.seed)
+        words = () if network.cell is None else cell.command_line(network.cell, network.seed)
         own = None
         if network.programs:
             if kernel.kind == "host":

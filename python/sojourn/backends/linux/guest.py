@@ -259,6 +259,9 @@ def command_line(kernel: Kernel, seed: int, more: tuple[str, ...] = (), memory_m
         f"sojourn.seed={seed}",
         *more,
     ]
+    if not any(word.startswith("ipv6.") for word in more):
+        # Devices of IPv6 send by themselves, into the queues that are judged.
+        words.append("ipv6.disable=1")
     if has_seccomp_mode(kernel) and not any(word.startswith("seccomp=") for word in more):
         # Programs of the guest then call their kernel by a signal, or by ptrace where this machine does not allow
         # that. A system call costs less, and all else is the same.

@@ -50,7 +50,9 @@ def bound_s(virtual_s: float) -> float:
 
 def words(*, has_seccomp_mode: bool) -> tuple[str, ...]:
     """Return what a guest's command line has besides; a program could leave one that calls its kernel by signals."""
-    return (f"time-travel-start={_CALENDAR_NS}", *(("seccomp=off",) if has_seccomp_mode else ()))
+    # Interfaces have IPv6 where the bed gives it to them.
+    more = ("seccomp=off",) if has_seccomp_mode else ()
+    return ("ipv6.disable_ipv6=1", f"time-travel-start={_CALENDAR_NS}", *more)
 
 
 def job(

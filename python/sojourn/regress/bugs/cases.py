@@ -10,12 +10,11 @@ import tomllib
 from collections.abc import Iterable
 from functools import cache
 from importlib.resources import files
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from msgspec import Meta, Struct, field
 from msgspec.structs import replace
 
-from sojourn.bounds import Plain
 from sojourn.errors import refused
 from sojourn.schema import Lines, Name, Number, Text, Whole, convert
 
@@ -177,7 +176,7 @@ def surprises() -> tuple[Surprise, ...]:
     return tuple(replace(one, text=_flow(one.text)) for one in found)
 
 
-def _read(name: str) -> dict[str, Plain]:
+def _read(name: str) -> dict[str, Any]:
     return tomllib.loads(files(_PACKAGE).joinpath(name).read_text(encoding="utf-8"))
 
 
