@@ -13,7 +13,8 @@ from functools import cache
 from pathlib import Path
 
 from sojourn.backends.linux.job import Daemon, Place
-from sojourn.backends.linux.topology import FlusherPlan, Network
+from sojourn.backends.linux.load import FlusherPlan
+from sojourn.backends.linux.topology import Network
 from sojourn.errors import SojournError
 from sojourn.kernel.find import Kernel
 

@@ -1,12 +1,72 @@
-"""What a load plan says of a cell and of programs, as `sojourn._native.load_plan` makes it."""
+"""What a load plan says, as `sojourn._native.load_plan` makes it."""
 
 from __future__ import annotations
 
 import re
 
-from msgspec import Struct
+from msgspec import Struct, field
 
 from sojourn.backends.linux.disciplines import Discipline
+
+
+class Side(Struct, frozen=True, kw_only=True):
+    """One direction of the bottleneck.
+
+    Attributes
+    ----------
+    rate_bps
+        Its rate, bit/s.
+    burst_bytes
+        Depth of tbf's bucket.
+    discipline
+        That under test.
+    loss
+        Probability that a packet is lost after it, in parts of 2^32.
+    jitter_ns
+        How much longer than the path's delay a packet takes after it at most.
+    """
+
+    rate_bps: int
+    burst_bytes: int
+    discipline: Discipline = field(name="qdisc")
+    loss: int = 0
+    jitter_ns: int = 0
+
+
+class Tcp(Struct, frozen=True, kw_only=True):
+    """What may be set on the kernels' TCP, by the keys of a scenario."""
+
+    mss: int
+    initial_window: int
+    receive_window: str
+    hystart: bool
+    ecn: bool | str
+    delayed_ack: bool
+    min_rto: str
+    gso: bool = False
+    save_metrics: bool = False
+
+
+class Spec(Struct, frozen=True):
+    """What is read of a piece of traffic as the scenario has it."""
+
+    protocol: str | None = None
+    rate: str | None = None
+
+
+class Traffic(Struct, frozen=True):
+    """A piece of traffic, and its hosts among those of each side."""
+
+    spec: Spec
+    client: int = 0
+    server: int = 0
+
+
+class FlusherPlan(Struct, frozen=True):
+    """A queue flusher: where it is, and how it decides, as its daemon's configuration says it."""
+
+    at: str
+    parameters: str
 
 
 class Node(Struct, frozen=True):

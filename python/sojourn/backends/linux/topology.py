@@ -22,7 +22,7 @@ from msgspec import Struct, field
 from sojourn import units
 from sojourn.backends.linux import cell, kinds, messages
 from sojourn.backends.linux.disciplines import Discipline, Encoded, below, encoded, queue_length
-from sojourn.backends.linux.load import Cell, Program, ipv6_of
+from sojourn.backends.linux.load import Cell, FlusherPlan, Program, Side, Tcp, Traffic, ipv6_of
 from sojourn.backends.linux.steps import Step, Steps
 from sojourn.errors import ParamError
 
@@ -86,66 +86,6 @@ _R2S = Device(host="r2", name="r2s", index=16, ip=f"{_SERVER_NET}.2")
 _S0 = Device(host="server", name="s0", index=17, ip=f"{_SERVER_NET}.1")
 
 _LINKS = ((_C0, _R1C), (_R1M, _MR1), (_MR2, _R2M), (_R2S, _S0))
-
-
-class Side(Struct, frozen=True, kw_only=True):
-    """One direction of the bottleneck.
-
-    Attributes
-    ----------
-    rate_bps
-        Its rate, bit/s.
-    burst_bytes
-        Depth of tbf's bucket.
-    discipline
-        That under test.
-    loss
-        Probability that a packet is lost after it, in parts of 2^32.
-    jitter_ns
-        How much longer than the path's delay a packet takes after it at most.
-    """
-
-    rate_bps: int
-    burst_bytes: int
-    discipline: Discipline = field(name="qdisc")
-    loss: int = 0
-    jitter_ns: int = 0
-
-
-class Tcp(Struct, frozen=True, kw_only=True):
-    """What may be set on the kernels' TCP, by the keys of a scenario."""
-
-    mss: int
-    initial_window: int
-    receive_window: str
-    hystart: bool
-    ecn: bool | str
-    delayed_ack: bool
-    min_rto: str
-    gso: bool = False
-    save_metrics: bool = False
-
-
-class Spec(Struct, frozen=True):
-    """What is read of a piece of traffic as the scenario has it."""
-
-    protocol: str | None = None
-    rate: str | None = None
-
-
-class Traffic(Struct, frozen=True):
-    """A piece of traffic, and its hosts among those of each side."""
-
-    spec: Spec
-    client: int = 0
-    server: int = 0
-
-
-class FlusherPlan(Struct, frozen=True):
-    """A queue flusher: where it is, and how it decides, as its daemon's configuration says it."""
-
-    at: str
-    parameters: str
 
 
 class Network(Struct, frozen=True, kw_only=True):
