@@ -21,7 +21,7 @@ from msgspec import Struct, field
 
 from sojourn import units
 from sojourn.backends.linux import cell, kinds, messages
-from sojourn.backends.linux.disciplines import Discipline, Encoded, below, encoded, queue_length
+from sojourn.backends.linux.disciplines import Encoded, below, encoded, queue_length
 from sojourn.backends.linux.load import Cell, FlusherPlan, Program, Side, Tcp, Traffic, ipv6_of
 from sojourn.backends.linux.steps import Step, Steps
 from sojourn.errors import ParamError
