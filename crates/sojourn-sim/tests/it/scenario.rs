@@ -22,7 +22,7 @@ fn unknown_keys_are_named_with_their_place_and_what_may_stand_there() {
             with(&base(), json!({"color": "red"})),
             "key \"color\" is unknown, but must be one of experiment, duration, lead, up, down, qdisc_up, qdisc_down, \
              burst_up, burst_down, service_interval_up, service_interval_down, trace_up, trace_down, loss_up, loss_down, jitter_up, jitter_down, rtt, edge_rate, edge_burst, edge_limit, delay_tick, \
-             start_jitter, spare_acks, sample_interval, tcp, flows, probes, web, downloads, games, wifi, topology, flusher, \
+             start_jitter, spare_acks, sample_interval, tcp, flows, probes, web, downloads, games, programs, wifi, topology, flusher, \
              seed",
         ),
         (
