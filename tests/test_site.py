@@ -147,7 +147,7 @@ def test_the_site_is_made_without_a_warning() -> None:
     assert done.returncode == 0, done.stderr
     assert "WARNING" not in done.stderr
     page = (ROOT / "out/site/index.html").read_text(encoding="utf-8")
-    assert "Six things that you can do" in page
+    assert "Seven things that you can do" in page
     assert re.findall(r'(?:src|<link[^>]* href)="(?:https?:)?//[^"]*"', page) == []  # it loads nothing from a server
 
 
