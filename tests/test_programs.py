@@ -15,11 +15,11 @@ from typing import Any
 import pytest
 
 from sojourn import runner
-from sojourn.backends.linux import LinuxBackend, programs, wifi
+from sojourn.backends.linux import LinuxBackend, flusher, programs, wifi
 from sojourn.backends.linux.load import Program as Planned
 from sojourn.cli.main import build_parser
 from sojourn.errors import ParamError, SojournError
-from sojourn.execution import Execution, busiest, execute, scenario, with_addresses
+from sojourn.execution import Execution, bed_addresses, busiest, execute, scenario, with_addresses
 from sojourn.kernel.find import Kernel
 from sojourn.scenario import Flow, Program, Scenario, Station, Wifi
 from sojourn.store.run import Run
@@ -138,7 +138,8 @@ def test_what_a_program_sees_and_may_do(virtual_kernel: Kernel, tmp_path: Path) 
         "printf '\\377' >out/bytes; ln -s /etc/passwd out/link",
         # None of these may work.
         "touch /etc/x && echo WRONG; mount -o remount,rw / && echo WRONG; mount -t hostfs none /mnt && echo WRONG",
-        "cat /tmp/work/job.json && echo WRONG; ls /proc/1/root && echo WRONG; ip link add d0 type dummy && echo WRONG",
+        f"cat {flusher._FOLDER}/job.json && echo WRONG; ls /proc/1/root && echo WRONG",
+        "ip link add d0 type dummy && echo WRONG",
         "kill -9 1 && echo KILL; ping -c 1 -W 1 192.0.2.1 >/dev/null && echo WRONG; echo end",
     ]
     files, keep = (str(tmp_path / "given.txt"),), ("out/result", "out/bytes", "out/link", "out/none")
@@ -386,6 +387,7 @@ def test_exec_hands_on_output_and_status(virtual_kernel: Kernel, cli: Cli, tmp_p
         (("--backend", "sim", "--", "true"), "backend is sim, but must be linux or live"),
         (("--ready", "soon", "--server", "true", "--", "true"), 'ready is "soon", but must be "port NUMBER"'),
         (("--backend", "live", "--keep", "x", "--", "true"), "is for the back end linux only"),
+        (("--keep", "a/x", "--keep", "b/x", "--", "true"), "keep is x, x, but must name files of different names"),
         (("--", "no-such-program"), "command is 'no-such-program', but no program of that name is on the path"),
     ],
     ids=str,
@@ -397,7 +399,10 @@ def test_what_exec_is_told_wrongly_is_said_in_one_sentence(words: tuple[str, ...
 
 
 def test_words_stand_for_addresses_as_a_whole_only() -> None:
-    assert with_addresses("http://SERVER:80/SERVERS?[SERVER6]") == "http://10.0.4.1:80/SERVERS?[fd00:0:4::1]"
+    assert (
+        with_addresses("http://SERVER:80/SERVERS?[SERVER6]", bed_addresses())
+        == "http://10.0.4.1:80/SERVERS?[fd00:0:4::1]"
+    )
     with pytest.raises(ParamError, match="command is 'ls', but must be a list of words"):
         scenario("ls")
     assert build_parser().parse_args(["exec", "--", "a", "--rate", "x"]).words[-2:] == ["--rate", "x"]

@@ -141,7 +141,7 @@ NULL = {"FlushRecord": {"base_rtt_ms", "max_rtt_ms", "rtt_ms", "throughput_mbit"
 #: Types of values that the schema calls numbers or strings, by key, and by object and key where one differs.
 WAYS = 'Literal["up", "down"]'
 BOUNDED = {"direction": WAYS, "name": "Name", "seed": "Seed", "wifi": "Lines"}
-BOUNDED |= {"ProgramRecord.kept": "str", "ProbeRecord.direction": 'Literal["up", "down", "both"]'}
+BOUNDED |= {"ProgramRecord.outputs": "str", "ProbeRecord.direction": 'Literal["up", "down", "both"]'}
 BOUNDS = {"string": "Text", "integer": "Whole", "number": "Number", "boolean": "bool"}
 
 RECORD_PAGE_HEAD = """# Record of a run

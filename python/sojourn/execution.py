@@ -7,6 +7,7 @@ import os
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from sojourn import backends
 from sojourn.errors import ParamError, SojournError
@@ -15,20 +16,22 @@ from sojourn.scenario import Program, Scenario
 from sojourn.store.run import Run
 
 CLIENT, SERVER = "client", "server"
-#: What stands for the address of a host in a command, by the address that it has in the bed of a kernel.
-ADDRESSES = {
-    "CLIENT": "10.0.1.1",
-    "SERVER": "10.0.4.1",
-    "CLIENT6": "fd00:0:1::1",
-    "SERVER6": "fd00:0:4::1",
-}
 #: Variables of the environment that choose a kernel.
 _CHOICES = ("SOJOURN_KERNEL", "SOJOURN_UML_KERNEL")
 #: How long a command may take by the guest's clock, where nothing else is said.
 LONGEST = "60s"
 
 
-def with_addresses(text: str, addresses: dict[str, str] = ADDRESSES) -> str:
+def bed_addresses() -> dict[str, str]:
+    """Return the addresses of the hosts in the bed of a kernel, by the words that stand for them in a command."""
+    from sojourn.backends.linux.load import ipv6_of
+    from sojourn.backends.linux.topology import FIRST_HOSTS  # loads what makes netlink messages
+
+    hosts = {name.upper(): ip for name, ip in FIRST_HOSTS.items()}
+    return hosts | {f"{name}6": ipv6_of(ip) for name, ip in hosts.items()}
+
+
+def with_addresses(text: str, addresses: dict[str, str]) -> str:
     """Return a word of a command with the addresses of the hosts in place of SERVER, SERVER6, CLIENT and CLIENT6."""
     return re.sub(r"\b(?:CLIENT|SERVER)6?\b", lambda match: addresses[match[0]], text)
 
@@ -75,18 +78,16 @@ def scenario(  # noqa: PLR0913 -- the words of `sojournd bottleneck`
     if isinstance(command, str):
         message = f"command is {command!r}, but must be a list of words, such as ['curl', 'http://SERVER/']"
         raise ParamError(message)
-    words = [server] if server is None or isinstance(server, str) else list(server)
-    line = ["/bin/sh", "-c", *words] if isinstance(server, str) else words
-    serving = () if server is None else (
-        Program(name=SERVER, host=SERVER, command=tuple(map(with_addresses, map(str, line))), ready=ready),
-    )  # fmt: skip
-    client = Program(
-        name=CLIENT,
-        host=CLIENT,
-        command=tuple(map(with_addresses, command)),
-        files=tuple(files),
-        keep=tuple(keep),
-    )
+    addresses = bed_addresses()
+
+    def program(host: str, words: Sequence[str], **keys: Any) -> Program:
+        return Program(name=host, host=host, command=tuple(with_addresses(word, addresses) for word in words), **keys)
+
+    programs = []
+    if server is not None:
+        line = ["/bin/sh", "-c", server] if isinstance(server, str) else server
+        programs.append(program(SERVER, line, ready=ready))
+    programs.append(program(CLIENT, command, files=tuple(files), keep=tuple(keep)))
     return Scenario(
         experiment="exec",
         duration=duration,
@@ -101,7 +102,7 @@ def scenario(  # noqa: PLR0913 -- the words of `sojournd bottleneck`
         burst_up=burst,
         burst_down=burst,
         seed=seed,
-        programs=(*serving, client),
+        programs=tuple(programs),
     )
 
 
@@ -153,10 +154,10 @@ class Execution:
             If it wrote nothing of that name.
         """
         program = self.program(of)
-        if name not in program.kept:
-            message = f"output is {name!r}, but {of} left {', '.join(program.kept)}"
+        if name not in program.outputs:
+            message = f"output is {name!r}, but {of} left {', '.join(program.outputs)}"
             raise ParamError(message)
-        text = program.kept[name]
+        text = program.outputs[name]
         return base64.b64decode(text) if name in program.base64 else text.encode()
 
     @property

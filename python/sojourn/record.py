@@ -417,7 +417,7 @@ class ProgramRecord(Struct, frozen=True, kw_only=True, omit_defaults=True, gc=Fa
     ended_s: Number | None
     status: Integer | None
     signal: Integer | None
-    kept: dict[Text, str]
+    outputs: dict[Text, str]
     base64: list[Text]
 
 

@@ -55,7 +55,7 @@ pub struct ProgramMeasured {
     pub signal: Option<i32>,
     /// What is kept of it, by name: `stdout`, `stderr`, and files by their paths in its folder; those that are not there are left
     /// out. Text where it is UTF-8, else base 64 (RFC 4648 section 4).
-    pub kept: BTreeMap<String, String>,
+    pub outputs: BTreeMap<String, String>,
     /// Names of what is in base 64.
     pub base64: BTreeSet<String>,
 }

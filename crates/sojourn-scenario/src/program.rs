@@ -199,6 +199,10 @@ impl ProgramScenario {
                 within(&field(key), time, Duration::ZERO, on.duration)?;
             }
         }
+        let start = self.start.unwrap_or(Duration::ZERO);
+        if let Some(stop) = self.stop.filter(|&stop| stop <= start) {
+            return fail(&field("stop"), stop, format!("after {start}, when it starts"));
+        }
         match (&self.ready, self.start) {
             (Some(text), _) if self.awaited().is_none() => fail(
                 &field("ready"),
@@ -283,6 +287,10 @@ mod tests {
                 "start is 1s, but must be absent with ready",
             ),
             (&program(r#", "start": "6s""#), "start is 6s, but must be 0s to 5s"),
+            (
+                &program(r#", "start": "3s", "stop": "2s""#),
+                "stop is 2s, but must be after 3s, when it starts",
+            ),
             (
                 &program(r#", "keep": ["../x"]"#),
                 "keep is \"../x\", but must be the path of a file",

@@ -101,6 +101,8 @@ def _linux(args: argparse.Namespace, words: list[str]) -> int:
     executable("command", words[0])
 
     kept = [Path(path).name for path in args.keep or ()]
+    if len(set(kept)) < len(kept):
+        raise refused(", ".join(kept), "keep", "must name files of different names")
     outputs = [*([] if args.json is None else [args.json]), *map(Path, kept)]
     for path in outputs:
         if path.exists() and not args.force:

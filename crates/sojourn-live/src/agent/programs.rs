@@ -52,7 +52,8 @@ const KILL: u32 = 2;
 struct Running {
     child: Child,
     descriptor: OwnedFd,
-    told: bool,
+    /// Whether it was told to end.
+    stopped: bool,
 }
 
 /// One program.
@@ -66,7 +67,7 @@ struct Program {
     running: Option<Running>,
     /// When it was started, by the monotonic clock until the measured window is known.
     started: Option<i64>,
-    seen: ProgramMeasured,
+    measured: ProgramMeasured,
 }
 
 /// All programs of a run.
@@ -127,7 +128,7 @@ impl Programs {
                 folder,
                 running: None,
                 started: None,
-                seen: ProgramMeasured::default(),
+                measured: ProgramMeasured::default(),
             });
         }
         let environment = programs.environment.clone();
@@ -172,7 +173,7 @@ impl Program {
         self.running = Some(Running {
             child,
             descriptor: descriptor.doing(|| format!("cannot watch program {name}"))?,
-            told: false,
+            stopped: false,
         });
         self.started = Some(timer::now(ClockId::Monotonic));
         Ok(())
@@ -254,14 +255,14 @@ impl Program {
         let Some(status) = running.child.try_wait().doing(|| "cannot wait for a program".into())? else {
             return Ok(false);
         };
-        let told = running.told;
+        let stopped = running.stopped;
         self.running = None;
-        if told {
+        if stopped {
             return Ok(true);
         }
         self.refuse(status)?;
-        (self.seen.status, self.seen.signal) = (status.code(), status.signal());
-        self.seen.ended_ns = Some(now());
+        (self.measured.status, self.measured.signal) = (status.code(), status.signal());
+        self.measured.ended_ns = Some(now());
         Ok(true)
     }
 
@@ -302,10 +303,10 @@ impl Program {
             }
             let bytes = std::fs::read(&path).doing(|| format!("cannot read {name} of program {}", self.plan.name))?;
             let text = String::from_utf8(bytes).unwrap_or_else(|e| {
-                self.seen.base64.insert(name.to_owned());
+                self.measured.base64.insert(name.to_owned());
                 STANDARD.encode(e.as_bytes())
             });
-            self.seen.kept.insert(name.to_owned(), text);
+            self.measured.outputs.insert(name.to_owned(), text);
         }
         Ok(())
     }
@@ -317,7 +318,7 @@ impl Actor for Programs {
         let ahead = timer::now(ClockId::Monotonic) - world.now();
         for (number, program) in (0u32..).zip(&mut self.all) {
             if let Some(running) = &program.running {
-                program.seen.started_ns = program.started.map(|at| at - ahead);
+                program.measured.started_ns = program.started.map(|at| at - ahead);
                 world.register(number, running.descriptor.as_fd(), false)?;
             } else {
                 let start = program.plan.start.map_or(0, |start| signed(start.as_nanos()));
@@ -335,12 +336,7 @@ impl Actor for Programs {
         if let Some(running) = &program.running {
             world.deregister(key, running.descriptor.as_fd())?;
         }
-        if !program.look(|| world.now())?
-            && let Some(running) = &program.running
-        {
-            world.register(key, running.descriptor.as_fd(), false)?;
-        }
-        Ok(())
+        program.look(|| world.now()).map(drop)
     }
 
     fn due(&mut self, key: u32, world: &mut dyn World) -> Result<(), AgentError> {
@@ -350,7 +346,7 @@ impl Actor for Programs {
             START => {
                 world.enter(host_of(&program.plan)?)?;
                 program.start(&self.environment)?;
-                program.seen.started_ns = Some(world.now());
+                program.measured.started_ns = Some(world.now());
                 if let Some(running) = &program.running {
                     world.register(number, running.descriptor.as_fd(), false)?;
                 }
@@ -405,7 +401,7 @@ impl Actor for Programs {
         measured.programs = self
             .all
             .iter_mut()
-            .map(|program| std::mem::take(&mut program.seen))
+            .map(|program| std::mem::take(&mut program.measured))
             .collect();
     }
 }
@@ -415,7 +411,7 @@ impl Program {
     fn tell(&mut self) {
         self.signal(Signal::TERM);
         if let Some(running) = &mut self.running {
-            running.told = true;
+            running.stopped = true;
         }
     }
 }

@@ -26,7 +26,7 @@ pub struct ProgramRecord {
     /// The number of the signal that ended it; `None` if none did, or the one by which it was told to.
     pub signal: Option<i32>,
     /// What it wrote: `stdout`, `stderr` and the files that are kept, by their paths in its folder; text, or base 64.
-    pub kept: BTreeMap<String, String>,
+    pub outputs: BTreeMap<String, String>,
     /// Names of what is not text in UTF-8, and so in base 64 (RFC 4648 section 4).
     pub base64: Vec<String>,
 }
@@ -113,7 +113,7 @@ pub(crate) fn records(s: &Scenario, m: &Measured) -> Vec<ProgramRecord> {
         ended_s: seconds(seen.ended_ns),
         status: seen.status,
         signal: seen.signal,
-        kept: seen.kept.clone(),
+        outputs: seen.outputs.clone(),
         base64: seen.base64.iter().cloned().collect(),
     };
     s.programs.iter().zip(&m.programs).map(one).collect()

@@ -49,9 +49,10 @@ def bound_s(virtual_s: float) -> float:
 
 
 def words(*, has_seccomp_mode: bool) -> tuple[str, ...]:
-    """Return what a guest's command line has besides; a program could leave one that calls its kernel by signals."""
-    # Interfaces have IPv6 where the bed gives it to them.
+    """Return what a guest's command line has besides."""
+    # A kernel that is called by signals cannot keep its memory from programs (arch/um/os-Linux/start_up.c of Linux).
     more = ("seccomp=off",) if has_seccomp_mode else ()
+    # Interfaces have IPv6 where the bed gives it to them.
     return ("ipv6.disable_ipv6=1", f"time-travel-start={_CALENDAR_NS}", *more)
 
 

@@ -85,6 +85,9 @@ _R2M = Device(host="r2", name="r2m", index=15, ip="10.0.3.2")
 _R2S = Device(host="r2", name="r2s", index=16, ip=f"{_SERVER_NET}.2")
 _S0 = Device(host="server", name="s0", index=17, ip=f"{_SERVER_NET}.1")
 
+#: The addresses of the first hosts of wires, from which a program answers that was bound to any: by the hosts' names.
+FIRST_HOSTS = {"client": _C0.ip, "server": _S0.ip}
+
 _LINKS = ((_C0, _R1C), (_R1M, _MR1), (_MR2, _R2M), (_R2S, _S0))
 
 
@@ -173,12 +176,10 @@ class Network(Struct, frozen=True, kw_only=True):
     @property
     def hosts(self) -> dict[str, str]:
         """The address of each host that may run a program, by its name."""
-        clients = {cell.station_host(0): client_address(0)}
-        if self.cell is not None:
-            clients = {cell.station_host(i): cell.station_ip(i) for i in range(len(self.cell.stations))}
+        stations = 0 if self.cell is None else len(self.cell.stations)
+        clients = {cell.station_host(i): cell.station_ip(i) for i in range(stations)}
         further = {f"{side}{number + 1}": _first_address(side, number) for side, number in self.program_hosts}
-        # The first address of a device is that from which a server answers that was bound to any.
-        return {**clients, "server": _S0.ip, **further, "router": _R1C.ip}
+        return {**FIRST_HOSTS, **clients, **further, "router": _R1C.ip}
 
     @property
     def mtu(self) -> int:

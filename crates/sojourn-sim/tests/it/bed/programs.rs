@@ -12,7 +12,7 @@ fn flows_of_programs_are_told_by_the_agents_numbers() {
     m.programs = vec![ProgramMeasured {
         started_ns: Some(5 * MS),
         signal: Some(6),
-        kept: [("stdout".to_owned(), "/w==".to_owned())].into(),
+        outputs: [("stdout".to_owned(), "/w==".to_owned())].into(),
         base64: ["stdout".to_owned()].into(),
         ..ProgramMeasured::default()
     }];
