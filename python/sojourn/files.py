@@ -9,6 +9,7 @@ A worker process loads this module, and little beside it, at its start: so no pa
 
 from __future__ import annotations
 
+import errno
 import os
 import stat
 from contextlib import suppress
@@ -41,18 +42,29 @@ def make_folder(path: str | os.PathLike[str]) -> None:
 
     Raises `OSError` if it cannot be made, or something else than a folder is there.
     """
-    path = os.path.normpath(path)
-    if os.path.isdir(path):  # noqa: PTH112
-        return
-    above = os.path.dirname(path)  # noqa: PTH120
-    if above:
-        make_folder(above)
+    place = path = os.path.normpath(path)
+    missing = []
+    while place and not _is_there(place):
+        missing.append(place)
+        place = os.path.dirname(place)  # noqa: PTH120
+    if not missing and not os.path.isdir(path):  # noqa: PTH112
+        raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), path)
+    for folder in reversed(missing):
+        try:
+            os.mkdir(folder)  # noqa: PTH102
+        except FileExistsError:
+            if not os.path.isdir(folder):  # noqa: PTH112
+                raise
+        sync(os.path.dirname(folder) or ".")  # noqa: PTH120
+
+
+def _is_there(path: str) -> bool:
+    """Return whether something has this name; raises `OSError` if it can never be a folder's, as one that is too long."""
     try:
-        os.mkdir(path)  # noqa: PTH102
-    except FileExistsError:
-        if not os.path.isdir(path):  # noqa: PTH112
-            raise
-    sync(above or ".")
+        os.stat(path)  # noqa: PTH116
+    except FileNotFoundError:
+        return False
+    return True
 
 
 def write_new(path: str | os.PathLike[str], data: bytes) -> None:
