@@ -7,8 +7,10 @@ use pyo3::types::PyBytes;
 use sojourn_capture::{LEAST_SNAPLEN, MOST_SNAPLEN, PcapNg};
 use sojourn_sim::tap::Point;
 use sojourn_sim::{Backend, LIMITS, Limits, Progress, Record, Run, Scenario};
+use sojourn_stack::cost::{Clock, peak_rss_mb};
+use sojourn_store::Packed;
 use sojourn_store::parquet::Rows;
-use sojourn_units::{Duration, parse_bytes};
+use sojourn_units::Duration;
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{self, BufWriter};
@@ -63,37 +65,7 @@ pub(crate) fn limits() -> BTreeMap<&'static str, u64> {
 
 /// Reads a scenario, and checks that its run needs no more than is allowed.
 pub(crate) fn scenario(json: &str, backend: Backend) -> Result<Scenario, String> {
-    Scenario::within(json, backend, allowed()?).map_err(|e| e.to_string())
-}
-
-/// The limits, with those that the environment sets instead: what is valid depends on what the command is told, never
-/// on the machine.
-fn allowed() -> Result<Limits, String> {
-    let mut limits = Limits::DEFAULT;
-    if let Some(text) = variable(MEMORY)? {
-        limits.memory = parse_bytes(&text).map_err(|e| format!("{MEMORY}: {e}"))?.get();
-    }
-    if let Some(text) = variable(PACKETS)? {
-        let rule = "a whole number of packets, such as 1000000000000";
-        let number = text
-            .parse()
-            .map_err(|_| format!("{PACKETS} is {text:?}, but must be {rule}"));
-        limits.packets = number?;
-    }
-    Ok(limits)
-}
-
-/// Memory that one run may take, in tc's spelling of sizes.
-const MEMORY: &str = "SOJOURN_MEMORY";
-/// Packets that one run may have.
-const PACKETS: &str = "SOJOURN_PACKETS";
-
-fn variable(name: &str) -> Result<Option<String>, String> {
-    match std::env::var(name) {
-        Ok(text) => Ok(Some(text).filter(|text| !text.is_empty())),
-        Err(std::env::VarError::NotPresent) => Ok(None),
-        Err(std::env::VarError::NotUnicode(_)) => Err(format!("{name} is not text, but must be in UTF-8")),
-    }
+    Scenario::within(json, backend, Limits::allowed()?).map_err(|e| e.to_string())
 }
 
 /// The build: a hash of the sources that a record is a function of. Runs of different builds are not mixed.
@@ -169,8 +141,9 @@ pub(crate) type Parts<'py> = (Bound<'py, PyBytes>, Bound<'py, PyBytes>, Bound<'p
 
 /// A record in the form that is stored.
 pub(crate) fn parts<'py>(py: Python<'py>, record: &Record, id: &str) -> PyResult<Parts<'py>> {
-    let (head, series, summary) = py
-        .detach(|| stored(record, id))
+    let directions = || record.flows.iter().map(|flow| (flow.name.as_str(), flow.direction));
+    let Packed { head, series, summary } = py
+        .detach(|| sojourn_store::pack(record, &record.summary, directions(), id, BUILD))
         .map_err(|error| PyRuntimeError::new_err(error.to_string()))?;
     Ok((
         PyBytes::new(py, head.as_bytes()),
@@ -270,44 +243,4 @@ fn drive(py: Python<'_>, mut run: Run, clock: &Clock) -> PyResult<Record> {
     record.cost.wall_s = clock.seconds();
     record.cost.peak_rss_mb = peak_rss_mb();
     Ok(record)
-}
-
-/// The three parts of a stored run.
-fn stored(record: &Record, id: &str) -> Result<(String, Vec<u8>, String), sojourn_store::Error> {
-    let mut directions = BTreeMap::from([("up", "up"), ("down", "down")]);
-    directions.extend(record.flows.iter().map(|flow| (flow.name.as_str(), flow.direction)));
-    let parts = sojourn_store::split(record)?;
-    let (series, layout) = parts.store(&directions)?;
-    let (id, bytes, crc32) = (serde_json::to_string(id)?, series.len(), crc32fast::hash(&series));
-    let stored = format!(
-        "{{\"id\":{id},\"build\":\"{BUILD}\",\"bytes\":{bytes},\"crc32\":\"{crc32:08x}\",\"series\":{layout}}}"
-    );
-    let summary = serde_json::to_string(&record.summary)?;
-    Ok((format!("{{{},\"stored\":{stored}}}\n", parts.head), series, summary))
-}
-
-/// The wall clock: for the cost that a record reports, never for the simulation.
-struct Clock(std::time::Instant);
-
-impl Clock {
-    #[expect(clippy::disallowed_methods, reason = "the cost of a run is measured in real time")]
-    fn start() -> Self {
-        Self(std::time::Instant::now())
-    }
-
-    fn seconds(&self) -> f64 {
-        self.0.elapsed().as_secs_f64()
-    }
-}
-
-/// Peak resident memory of this process in MB (10^6 bytes), as Linux tells it; 0 where it cannot be asked.
-fn peak_rss_mb() -> f64 {
-    std::fs::read_to_string("/proc/self/status")
-        .ok()
-        .and_then(|status| {
-            let line = status.lines().find(|l| l.starts_with("VmHWM:"))?;
-            let kib: f64 = line.split_whitespace().nth(1)?.parse().ok()?;
-            Some(kib * 1024.0 / 1e6)
-        })
-        .unwrap_or(0.0)
 }

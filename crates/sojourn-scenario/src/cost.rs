@@ -313,7 +313,7 @@ impl Estimate<'_> {
     /// What is there before the first packet: connections, routes, links, queues, the cell.
     fn network(&mut self) {
         let s = self.s;
-        let connections = s.flows.iter().filter(|f| f.transport() == Transport::Tcp).count() as f64;
+        let connections = s.flows.iter().filter(|f| f.transport() != Transport::Udp).count() as f64;
         let traffic = s.traffic().count() as f64;
         let stations = s.wifi.as_ref().map_or(0, |wifi| wifi.cell.stations.len()) as f64;
         let rtts = s.rtts().len() as f64;

@@ -16,6 +16,8 @@ use sojourn_units::{Bytes, Duration, Rate, words};
 
 /// Largest write of a thin stream, bytes.
 const WRITE_MAX: u64 = 1 << 20;
+/// Most streams of a connection.
+const STREAMS_MAX: u16 = 1000;
 /// Bytes of memory for each bin of the series of a TCP flow (goodput, window), and of one beside a flusher.
 const TCP_BIN: f64 = 170.0;
 const FLUSHER_BIN: f64 = 700.0;
@@ -23,13 +25,24 @@ const FLUSHER_BIN: f64 = 700.0;
 const WRITE: f64 = 60.0;
 
 words! {
-    /// What carries a flow.
-    pub enum Transport {
+    /// The protocol of a flow.
+    pub enum FlowProtocol {
         /// A TCP connection.
         Tcp = "tcp",
         /// Datagrams at a constant bit rate, whatever becomes of them.
         Udp = "udp",
     }
+}
+
+/// What carries some traffic.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Transport {
+    /// A TCP connection of ours, or of the kernel.
+    Tcp,
+    /// Datagrams at a constant bit rate, whatever becomes of them.
+    Udp,
+    /// A connection of somebody else's transport.
+    Stack,
 }
 
 words! {
@@ -53,13 +66,19 @@ pub struct FlowScenario {
     #[schemars(extend("x-python" = {"default": "tcp"}))]
     pub kind: Option<FlowKind>,
     /// `"tcp"` (default), or `"udp"`: datagrams of 1472 bytes of payload at a constant `rate`.
-    pub protocol: Option<Transport>,
+    pub protocol: Option<FlowProtocol>,
     /// `"up"` (client to server) or `"down"`.
     pub direction: Direction,
-    /// As `sojourn list` names them (default `"cubic"`); absent with the protocol `"udp"`.
+    /// Whose transport carries it, such as `"quinn"`, in place of our TCP: one that the program has which runs the scenario.
+    /// Only the simulator has such flows.
+    pub stack: Option<String>,
+    /// Over how many streams of one connection a stack sends, 1 to 1000 (default 1).
+    pub streams: Option<u16>,
+    /// As `sojourn list` names them (default `"cubic"`); absent with the protocol `"udp"`. A stack has its own default.
     pub congestion_control: Option<Algorithm>,
     /// Whether this flow negotiates ECN, and which (default: `tcp.ecn`, or with `prague` and `bbr2-l4s` `"accecn"`). Only
-    /// the simulator has flows that differ from that.
+    /// the simulator has flows that differ from that. A stack does as it likes, but with `false`: then nothing that it sends is
+    /// ECN-capable.
     pub ecn: Option<EcnMode>,
     /// Base round-trip time (default: the path's).
     #[serde(default)]
@@ -176,7 +195,11 @@ impl FlowScenario {
     /// What carries it.
     #[must_use]
     pub fn transport(&self) -> Transport {
-        self.protocol.unwrap_or(Transport::Tcp)
+        match (&self.stack, self.protocol) {
+            (Some(_), _) => Transport::Stack,
+            (None, Some(FlowProtocol::Udp)) => Transport::Udp,
+            (None, _) => Transport::Tcp,
+        }
     }
 
     /// Which ECN it wants, where `all` is that of all flows.
@@ -209,7 +232,7 @@ impl FlowScenario {
     pub(crate) fn cost(all: &[Self], run: &mut Estimate<'_>) {
         let beside = if run.s.flusher.is_some() { FLUSHER_BIN } else { 0.0 };
         let bin = |f: &Self| match f.transport() {
-            Transport::Tcp => TCP_BIN + beside,
+            Transport::Tcp | Transport::Stack => TCP_BIN + beside,
             Transport::Udp => VALUE_BIN,
         };
         run.bins(all.len(), "flows", all.iter().map(bin).sum());
@@ -258,10 +281,10 @@ impl FlowScenario {
         let duration = run.s.duration;
         let bytes = self.bytes.map_or(f64::INFINITY, |bytes| bytes as f64);
         match (self.transport(), self.application().writes, self.rate) {
-            (Transport::Tcp, Some(writes), _) => {
+            (Transport::Tcp | Transport::Stack, Some(writes), _) => {
                 times(duration, writes.interval).min(bytes / writes.bytes.get() as f64 + 1.0)
             }
-            (Transport::Tcp, None, Some(rate)) => {
+            (Transport::Tcp | Transport::Stack, None, Some(rate)) => {
                 (rate.as_bps() as f64 / 8.0 * duration.as_secs_f64()).min(bytes) / run.mss
             }
             _ => 0.0,
@@ -276,7 +299,7 @@ impl FlowScenario {
                 self.protocol = None;
                 self.congestion_control.get_or_insert_default();
             }
-            Transport::Udp => {}
+            Transport::Udp | Transport::Stack => {}
         }
     }
 
@@ -284,8 +307,13 @@ impl FlowScenario {
         let place = format!("flows[{i}]");
         let field = |key: &str| format!("{place}.{key}");
         check_name(&field("name"), &self.name)?;
-        if self.transport() == Transport::Udp {
-            self.check_udp(&place, on.backend)?;
+        match self.transport() {
+            Transport::Tcp => {}
+            Transport::Udp => self.check_udp(&place, on.backend)?,
+            Transport::Stack => self.check_stack(&place, on.backend)?,
+        }
+        if let (Some(streams), Transport::Tcp | Transport::Udp) = (self.streams, self.transport()) {
+            return fail(&field("streams"), streams, "absent without a stack");
         }
         if self.bytes == Some(0) {
             return fail(&field("bytes"), 0, "at least 1");
@@ -326,6 +354,34 @@ impl FlowScenario {
             Some(control) if control.is_scalable() && ecn != EcnMode::Accurate => {
                 let rule = format!("\"accecn\" or absent with congestion_control {:?}", control.name());
                 fail(field, value, rule)
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Refuses what the transports of others do not have.
+    fn check_stack(&self, place: &str, backend: Backend) -> Result<(), ScenarioError> {
+        let field = |key: &str| format!("{place}.{key}");
+        let name = self.stack.as_deref().unwrap_or_default();
+        check_name(&field("stack"), name)?;
+        if backend != Backend::Sim {
+            return Err(ScenarioError::because(format!(
+                "{} is {name:?}, but the {} back end has no such flows: use the simulator, or programs",
+                field("stack"),
+                backend.name()
+            )));
+        }
+        for (key, present) in [("kind", self.kind.is_some()), ("protocol", self.protocol.is_some())] {
+            if present {
+                return fail(&field(key), "given", "absent with a stack");
+            }
+        }
+        match (self.streams, self.ecn) {
+            (Some(streams), _) if !(1..=STREAMS_MAX).contains(&streams) => {
+                fail(&field("streams"), streams, format!("1 to {STREAMS_MAX}"))
+            }
+            (_, Some(EcnMode::Classic | EcnMode::Accurate)) => {
+                fail(&field("ecn"), "given", "false or absent with a stack, which decides for itself")
             }
             _ => Ok(()),
         }

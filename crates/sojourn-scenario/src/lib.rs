@@ -41,7 +41,7 @@ pub use cost::{Cost, Part};
 pub use download::DownloadScenario;
 pub use edges::EDGE_LIMIT;
 pub use error::{ScenarioError, fail};
-pub use flow::{Application, FlowScenario, Step, Transport, Writes};
+pub use flow::{Application, FlowProtocol, FlowScenario, Step, Transport, Writes};
 pub use flusher::{Bursts, FlusherScenario, Gate, Mode, Place, Watch};
 pub use game::GameScenario;
 pub use limits::{Limits, NAMED as LIMITS};

@@ -7,6 +7,7 @@ use crate::cost::Cost;
 use crate::traffic::KINDS;
 use crate::{ScenarioError, fail};
 use serde_json::Value;
+use sojourn_units::parse_bytes;
 
 /// Bytes of a scenario's text. One with 10,000 flows, all their keys written out, has 4 MB. Reading takes some twenty times as
 /// much memory as the text has bytes.
@@ -21,6 +22,20 @@ pub(crate) const GROUPS_MAX: usize = 10_000;
 
 /// Most bins of a series, and events of one kind that the text sets the rate of. More points than any figure shows.
 pub(crate) const BINS_MAX: u64 = 1_000_000;
+
+/// Memory that one run may take, in tc's spelling of sizes.
+const MEMORY: &str = "SOJOURN_MEMORY";
+/// Packets that one run may have.
+const PACKETS: &str = "SOJOURN_PACKETS";
+
+/// A variable of the environment; `None` if it is not set, or empty.
+fn variable(name: &str) -> Result<Option<String>, String> {
+    match std::env::var(name) {
+        Ok(text) => Ok(Some(text).filter(|text| !text.is_empty())),
+        Err(std::env::VarError::NotPresent) => Ok(None),
+        Err(std::env::VarError::NotUnicode(_)) => Err(format!("{name} is not text, but must be in UTF-8")),
+    }
+}
 
 /// What a run may come to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -42,6 +57,24 @@ impl Limits {
         memory: 4_000_000_000,
         packets: 100_000_000_000,
     };
+
+    /// The usual limits, with those that the environment sets instead (`SOJOURN_MEMORY`, `SOJOURN_PACKETS`): what is valid
+    /// depends on what a program is told, never on the machine.
+    ///
+    /// # Errors
+    /// A sentence, if the environment has something else than a size and a number.
+    pub fn allowed() -> Result<Self, String> {
+        let mut limits = Self::DEFAULT;
+        if let Some(text) = variable(MEMORY)? {
+            limits.memory = parse_bytes(&text).map_err(|e| format!("{MEMORY}: {e}"))?.get();
+        }
+        if let Some(text) = variable(PACKETS)? {
+            let rule = "a whole number of packets, such as 1000000000000";
+            let number = text.parse();
+            limits.packets = number.map_err(|_| format!("{PACKETS} is {text:?}, but must be {rule}"))?;
+        }
+        Ok(limits)
+    }
 
     /// Refuses a run that needs more.
     ///

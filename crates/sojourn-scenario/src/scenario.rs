@@ -133,7 +133,7 @@ impl Scenario {
     /// The largest frame on the path, bytes.
     #[must_use]
     pub fn largest_frame(&self) -> u64 {
-        let datagrams = self.flusher.is_some() || self.flows.iter().any(|f| f.transport() == Transport::Udp);
+        let datagrams = self.flusher.is_some() || self.flows.iter().any(|f| f.transport() != Transport::Tcp);
         let sizes = self.probes.iter().map(ProbeScenario::size);
         let probe = sizes
             .chain(self.games.iter().map(|game| game.size))

@@ -3,12 +3,14 @@
 //! An [`Agent`] is one end of a conversation, as a plain value that is told the time: it opens no socket and reads no
 //! clock. [`crate::simulator::Simulator::add_agents`] puts two of them at the ends of a path.
 
+mod end;
+
 use crate::network::LinkId;
-use crate::source::{Context, Packet, Source};
-use sojourn_scenario::{UDP_FRAME, UDP_PAYLOAD};
-use sojourn_units::{Ecn, Time};
+pub(crate) use end::{AgentEnd, EndCounts};
+
+use sojourn_scenario::{Step, UDP_FRAME, UDP_PAYLOAD};
+use sojourn_units::{Duration, Ecn, Rate, Time};
 use std::any::Any;
-use std::fmt;
 
 /// What a datagram has around its payload on the wire: Ethernet, IPv4 and UDP headers, bytes.
 const HEADERS: usize = (UDP_FRAME - UDP_PAYLOAD) as usize;
@@ -74,6 +76,39 @@ pub trait Agent: Any + Send {
     fn on_timeout(&mut self, now: Time) {
         let _ = now;
     }
+
+    /// The application of the opener makes more to send, closes or gives up, as a flow of a scenario says.
+    fn on_application(&mut self, step: Step, now: Time) {
+        let _ = (step, now);
+    }
+
+    /// What it knows of itself, for the record of a scenario.
+    fn report(&self) -> Report {
+        Report::default()
+    }
+}
+
+/// What an [`Agent`] knows of itself. `None` is what it does not tell.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Report {
+    /// Payload that has arrived and that its application has read, bytes.
+    pub delivered: u64,
+    /// Congestion window, bytes.
+    pub window: Option<u64>,
+    /// Largest payload of a datagram now, bytes: in such units a record has windows (RFC 9002, `max_datagram_size`).
+    pub datagram: Option<u16>,
+    /// What is sent and neither acknowledged nor taken for lost, bytes.
+    pub in_flight: Option<u64>,
+    /// Smoothed round-trip time.
+    pub srtt: Option<Duration>,
+    /// Pacing rate.
+    pub pacing_rate: Option<Rate>,
+    /// Packets that it took for lost.
+    pub lost: Option<u64>,
+    /// Probe time-outs (RFC 9002, section 6.2).
+    pub timeouts: Option<u64>,
+    /// Why the conversation ended early, if it did.
+    pub error: Option<String>,
 }
 
 /// A conversation of two agents, as [`crate::simulator::FlowSpec`] is one of TCP.
@@ -102,67 +137,6 @@ impl AgentSpec {
             back: back.to_vec(),
             start: Time::ZERO,
         }
-    }
-}
-
-/// One end of a conversation of agents on the network.
-pub(crate) struct AgentEnd {
-    agent: Box<dyn Agent>,
-    start: Time,
-}
-
-impl fmt::Debug for AgentEnd {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("AgentEnd")
-            .field("start", &self.start)
-            .finish_non_exhaustive()
-    }
-}
-
-impl AgentEnd {
-    pub(crate) fn new(agent: impl Agent, start: Time) -> Self {
-        let agent = Box::new(agent);
-        Self { agent, start }
-    }
-
-    /// The agent, if it is of this type.
-    pub(crate) fn agent<A: Agent>(&self) -> Option<&A> {
-        let agent: &dyn Any = &*self.agent;
-        agent.downcast_ref()
-    }
-
-    /// Sends everything that the agent wants to send, and sets its timer.
-    fn pump(&mut self, context: &mut Context<'_>) {
-        while let Some(datagram) = self.agent.poll_transmit(context.now()) {
-            context.send_datagram(datagram);
-        }
-        context.wake(self.agent.poll_timeout());
-    }
-}
-
-impl Source for AgentEnd {
-    fn start(&self) -> Time {
-        self.start
-    }
-
-    /// The agent starts, or its timer goes off.
-    ///
-    /// # Panics
-    /// If it asks for a timer that is due again at once, which would never end.
-    fn on_wake(&mut self, context: &mut Context<'_>) {
-        let now = context.now();
-        self.agent.on_timeout(now);
-        self.pump(context);
-        assert!(
-            context.due().is_none_or(|at| at > now),
-            "an agent asks for a timer at {now}, which has just gone off: Agent::poll_timeout must answer a later time"
-        );
-    }
-
-    fn on_packet(&mut self, packet: &Packet, _: bool, context: &mut Context<'_>) {
-        let datagram = context.take_datagram(packet);
-        self.agent.on_datagram(datagram, context.now());
-        self.pump(context);
     }
 }
 

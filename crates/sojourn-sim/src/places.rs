@@ -19,4 +19,6 @@ pub(crate) struct Places {
     /// All links of a topology that have a rate, by name.
     pub(crate) links: Vec<(String, LinkId)>,
     pub(crate) by_ends: BottlenecksByEnds,
+    /// The versions of the stacks that there are, by name.
+    pub(crate) stacks: BTreeMap<String, String>,
 }

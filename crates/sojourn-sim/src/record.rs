@@ -113,11 +113,11 @@ pub struct DropGapsRecord {
 pub struct FlowRecord {
     /// Its name.
     pub name: String,
-    /// `tcp`, `udp`.
+    /// `tcp`, `udp`; `stack` of somebody else's transport.
     pub kind: &'static str,
     /// `up` or `down`.
     pub direction: &'static str,
-    /// `cubic`, `reno`; `none` of UDP.
+    /// `cubic`, `reno`; `none` of UDP, and of a stack that chose for itself.
     pub congestion_control: &'static str,
     /// Base RTT, ms.
     pub base_rtt_ms: f64,
@@ -126,17 +126,20 @@ pub struct FlowRecord {
     /// What only a UDP flow has.
     #[serde(flatten)]
     pub udp: Option<UdpRecord>,
-    /// Segments with data (or a FIN) sent, retransmissions included.
+    /// What only a flow of somebody else's transport has.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub stack: Option<StackRecord>,
+    /// Segments with data (or a FIN) sent, retransmissions included; datagrams that the sender of a stack has sent.
     pub segments_sent: u64,
-    /// Retransmissions.
+    /// Retransmissions; packets that the sender of a stack took for lost.
     pub retransmissions: u64,
-    /// Retransmission time-outs; `None` where the kernel does not count them by connection.
+    /// Retransmission time-outs; `None` where the kernel does not count them by connection. Probe time-outs of a stack.
     pub timeouts: Option<u64>,
     /// Tail loss probes; `None` on a kernel.
     pub loss_probes: Option<u64>,
     /// Reductions of the window that were taken back; `None` on a kernel.
     pub undone: Option<u64>,
-    /// Mean congestion window over the samples of the series; `None` without.
+    /// Mean congestion window over the samples of the series; `None` without. That of a stack is in its largest datagrams.
     pub mean_cwnd_segments: Option<f64>,
     /// Mean of the sender's smoothed RTT over the samples of the series, ms; `None` if it never had one.
     pub mean_srtt_ms: Option<f64>,
@@ -162,6 +165,20 @@ pub struct FlowRecord {
     /// Flows and probes whose packets share a queue with this flow's in either direction, by the hash of the discipline there.
     /// Empty if that has no queues by flow, and on a kernel, which does not tell its hashes.
     pub queue_shared_with: Vec<String>,
+}
+
+/// Whose transport carried a flow.
+#[derive(Clone, Debug, Default, PartialEq, Eq, JsonSchema, Serialize)]
+pub struct StackRecord {
+    /// Its name.
+    pub name: String,
+    /// The version of what it is made of.
+    pub version: String,
+    /// Datagrams that either end wanted to send and that were too long for the path: they were not sent.
+    pub too_long: u64,
+    /// Packets that its sender took for lost; `None` if it does not tell, and `retransmissions` is then 0.
+    #[schemars(extend("x-null" = true))]
+    pub lost: Option<u64>,
 }
 
 /// Explicit congestion notification (RFC 3168) of a TCP flow.

@@ -5,9 +5,11 @@ mod flusher;
 mod observer;
 mod paths;
 
+use crate::agent::AgentSpec;
 use crate::places::Places;
 use crate::record::{Ended, Record, Simulated};
 use crate::simulator::{Added, SimError, Simulator};
+use crate::stack::Stacks;
 use crate::tap::{Capture, Point, Tap};
 use crate::traffic::{Loaded, Site, load};
 use crate::view::{Names, View};
@@ -54,7 +56,15 @@ impl Run {
     /// # Panics
     /// Never: each RTT that is looked up was put in before.
     pub fn new(scenario: Scenario) -> Result<Self, SimError> {
-        Self::start(scenario, None, false)
+        Self::with_stacks(scenario, Stacks::default())
+    }
+
+    /// Sets a scenario up whose flows may name these stacks.
+    ///
+    /// # Errors
+    /// As [`Run::new`], and if a flow names another one, or one does not open a connection.
+    pub fn with_stacks(scenario: Scenario, stacks: Stacks<'_>) -> Result<Self, SimError> {
+        Self::start(scenario, stacks, None, false)
     }
 
     /// Sets a scenario up that is watched: [`Run::view`] answers what it looks like. It changes nothing in the record.
@@ -62,7 +72,7 @@ impl Run {
     /// # Errors
     /// As [`Run::new`].
     pub fn watched(scenario: Scenario) -> Result<Self, SimError> {
-        Self::start(scenario, None, true)
+        Self::start(scenario, Stacks::default(), None, true)
     }
 
     /// Sets a scenario up with a capture at these points, which sees all packets from the beginning of the run
@@ -72,10 +82,15 @@ impl Run {
     /// # Errors
     /// As [`Run::new`].
     pub fn with_capture(scenario: Scenario, points: &[Point], capture: Box<dyn Capture>) -> Result<Self, SimError> {
-        Self::start(scenario, Some((points, capture)), false)
+        Self::start(scenario, Stacks::default(), Some((points, capture)), false)
     }
 
-    fn start(scenario: Scenario, tap: Option<(&[Point], Box<dyn Capture>)>, watched: bool) -> Result<Self, SimError> {
+    fn start(
+        scenario: Scenario,
+        stacks: Stacks<'_>,
+        tap: Option<(&[Point], Box<dyn Capture>)>,
+        watched: bool,
+    ) -> Result<Self, SimError> {
         let s = &scenario;
         if tap.is_some() && s.topology.is_some() {
             let sentence = "a capture is made of the path with one bottleneck, but the scenario has a topology: leave one of them out";
@@ -92,7 +107,8 @@ impl Run {
             down: paths.reported.down,
             links: paths.rated(),
             by_ends: paths.bottlenecks_by_ends(),
-            traffic: add_traffic(s, &paths, &mut simulator, begin)?,
+            stacks: stacks.versions(),
+            traffic: add_traffic(s, stacks, &paths, &mut simulator, begin)?,
         };
         let mut watch = Watch::default();
         if let Some(flusher) = &s.flusher {
@@ -239,7 +255,13 @@ impl Run {
 }
 
 /// Adds all traffic of a scenario whose measured window begins at `begin`, in the order of [`Scenario::traffic`].
-fn add_traffic(s: &Scenario, paths: &Paths, simulator: &mut Simulator, begin: Time) -> Result<Vec<Added>, SimError> {
+fn add_traffic(
+    s: &Scenario,
+    stacks: Stacks<'_>,
+    paths: &Paths,
+    simulator: &mut Simulator,
+    begin: Time,
+) -> Result<Vec<Added>, SimError> {
     let mut all = Vec::new();
     for one in s.traffic() {
         let (ends, opens) = (Ends::of(s, one), one.opens());
@@ -247,6 +269,7 @@ fn add_traffic(s: &Scenario, paths: &Paths, simulator: &mut Simulator, begin: Ti
         let (route, back) = paths.ways(ends, opens);
         let site = Site {
             scenario: s,
+            stacks,
             begin,
             route: &route,
             back: &back,
@@ -255,6 +278,13 @@ fn add_traffic(s: &Scenario, paths: &Paths, simulator: &mut Simulator, begin: Ti
         };
         all.push(match load(one, &site)? {
             Loaded::Flow(flow) => simulator.add_flow(*flow)?,
+            Loaded::Ends(ends, start) => {
+                let spec = AgentSpec {
+                    start,
+                    ..AgentSpec::new(one.name(), &route, &back)
+                };
+                simulator.add_ends(&spec, *ends)?
+            }
             Loaded::Source(source) => simulator.add_source(one.name(), &route, &back, source)?,
         });
     }
@@ -266,7 +296,15 @@ fn add_traffic(s: &Scenario, paths: &Paths, simulator: &mut Simulator, begin: Ti
 /// # Errors
 /// As [`Run::new`].
 pub fn run(scenario: Scenario) -> Result<Record, SimError> {
-    let mut run = Run::new(scenario)?;
+    run_with(scenario, Stacks::default())
+}
+
+/// Runs a scenario whose flows may name these stacks from beginning to end.
+///
+/// # Errors
+/// As [`Run::with_stacks`].
+pub fn run_with(scenario: Scenario, stacks: Stacks<'_>) -> Result<Record, SimError> {
+    let mut run = Run::with_stacks(scenario, stacks)?;
     while matches!(run.advance(), Progress::Running(_)) {}
     Ok(run.finish())
 }

@@ -10,7 +10,10 @@ pub(crate) mod voice_trace;
 pub mod voip;
 pub mod web;
 
+use crate::agent::AgentEnd;
 use crate::draws;
+use crate::simulator::SimError;
+use crate::stack::{Opening, Stacks};
 use crate::network::{Destination, LinkId};
 use crate::probe::{Probe, ProbeKind, ProbeSpec};
 use crate::source::Source;
@@ -20,7 +23,7 @@ use flood::{Flood, FloodSpec};
 use flow::FlowSpec;
 use sojourn_scenario::{AnyTraffic, ProbeKindScenario, Scenario, Traffic, Transport, Voice};
 use sojourn_tcp::cc::Algorithm;
-use sojourn_tcp::{EcnMode, ParamError, TcpParams};
+use sojourn_tcp::{EcnMode, TcpParams};
 use sojourn_units::{Duration, Stream, Time};
 use voip::{Voip, VoipSpec};
 use web::{WebClient, WebSpec};
@@ -28,6 +31,7 @@ use web::{WebClient, WebSpec};
 /// Where some traffic of a scenario is on its network.
 pub(crate) struct Site<'a> {
     pub(crate) scenario: &'a Scenario,
+    pub(crate) stacks: Stacks<'a>,
     /// The beginning of the measured window.
     pub(crate) begin: Time,
     /// From its opener to the other end, and back.
@@ -43,6 +47,8 @@ pub(crate) struct Site<'a> {
 pub(crate) enum Loaded {
     /// A TCP flow.
     Flow(Box<FlowSpec>),
+    /// A flow of somebody else's transport, which starts then.
+    Ends(Box<[AgentEnd; 2]>, Time),
     /// Anything else.
     Source(Box<dyn Source>),
 }
@@ -60,7 +66,7 @@ fn tcp(s: &Scenario, name: &str, control: Algorithm, ecn: EcnMode) -> TcpParams 
 }
 
 /// Makes of some traffic of a scenario what the engine carries.
-pub(crate) fn load(one: &dyn Traffic, at: &Site<'_>) -> Result<Loaded, ParamError> {
+pub(crate) fn load(one: &dyn Traffic, at: &Site<'_>) -> Result<Loaded, SimError> {
     let (s, name) = (at.scenario, one.name());
     let jittered = |start: Duration| at.begin + start + draws::start(s.seed, name, s.start_jitter);
     let source: Box<dyn Source> = match one.any() {
@@ -73,6 +79,18 @@ pub(crate) fn load(one: &dyn Traffic, at: &Site<'_>) -> Result<Loaded, ParamErro
                 destination: at.destination,
                 ..FlowSpec::bulk(name, at.route, at.back)
             })));
+        }
+        AnyTraffic::Flow(f) if f.stack.is_some() => {
+            let stack = f.stack.as_deref().unwrap_or_default();
+            let opening = Opening {
+                seed: Stream::derive_seed(s.seed, &format!("stack {name}")),
+                control: f.congestion_control,
+                streams: f.streams.unwrap_or(1),
+            };
+            let ends = at.stacks.open(name, stack, &opening).map_err(SimError::NotModelled)?;
+            let (start, not_ect) = (jittered(f.start), f.ecn == Some(EcnMode::Off));
+            let ends = AgentEnd::of_flow(ends, start, f.application(), not_ect);
+            return Ok(Loaded::Ends(Box::new(ends), start));
         }
         AnyTraffic::Flow(f) => Box::new(Flood::new(FloodSpec {
             application: f.application(),
@@ -151,7 +169,7 @@ pub(crate) fn load(one: &dyn Traffic, at: &Site<'_>) -> Result<Loaded, ParamErro
 pub(crate) fn protocol(s: &Scenario, one: &dyn Traffic) -> Protocol {
     let tcp = |web| Protocol::Tcp { mss: s.tcp.mss, web };
     match one.any() {
-        AnyTraffic::Flow(f) if f.transport() == Transport::Udp => Protocol::Udp,
+        AnyTraffic::Flow(f) if f.transport() != Transport::Tcp => Protocol::Udp,
         AnyTraffic::Flow(_) | AnyTraffic::Download(_) => tcp(false),
         AnyTraffic::Web(_) => tcp(true),
         AnyTraffic::Game(_) => Protocol::Udp,

@@ -5,7 +5,9 @@
 
 mod columns;
 mod heads;
+mod pack;
 pub mod parquet;
 
 pub use columns::{Error, Parts, load, split};
 pub use heads::{Heads, Known, Row, read_heads};
+pub use pack::{Packed, pack};

@@ -269,6 +269,7 @@ fn flows(s: &Scenario, measured: &[FlowMeasured], routes: &BedRoutes, meters: Me
                 (w.count, delays.collect())
             }),
             udp: f.udp.as_ref().map(udp),
+            stack: None,
             error: f.error.clone(),
             queue_shared_with: Vec::new(),
         };

@@ -4,7 +4,7 @@ use super::numbers::{jain, mbit, mean, seconds_from};
 use super::{
     BacklogRecord, BottleneckRecord, Cost, DropGapsRecord, EcnRecord, FORMAT, FlowRecord, FlusherFlowSeries,
     LinkSeriesRecord, PerDirection, ProbeRecord, ProbeSeries, Quantiles, Record, SeriesRecord, SojournOfOne,
-    SojournRecord, Summary, SynRecord, UdpRecord, VoiceSeries, WritesRecord, downloads, pages, voice,
+    SojournRecord, StackRecord, Summary, SynRecord, UdpRecord, VoiceSeries, WritesRecord, downloads, pages, voice,
 };
 use crate::meter::{Meter, Meters};
 use crate::network::RoutePair;
@@ -37,6 +37,7 @@ pub(crate) struct FlowFacts {
     /// Of a thin stream: the writes in the measured window, and how long those took that arrived in it.
     pub(crate) writes: Option<(usize, Vec<Duration>)>,
     pub(crate) udp: Option<UdpRecord>,
+    pub(crate) stack: Option<StackRecord>,
     pub(crate) error: Option<String>,
     pub(crate) queue_shared_with: Vec<String>,
 }
@@ -67,12 +68,14 @@ pub(crate) fn flow(
         kind: match f.transport() {
             Transport::Tcp => "tcp",
             Transport::Udp => "udp",
+            Transport::Stack => "stack",
         },
         direction: f.direction.name(),
         congestion_control: f.congestion_control.map_or("none", Algorithm::name),
         base_rtt_ms: f.rtt.as_millis_f64(),
         goodput_mbit: mbit(facts.delivered, scenario.duration),
         udp: facts.udp,
+        stack: facts.stack,
         segments_sent: facts.segments_sent,
         retransmissions: facts.retransmissions,
         timeouts: facts.timeouts,
@@ -371,7 +374,7 @@ fn series(
     let mut cwnd_segments = BTreeMap::new();
     for (flow, (delivered, cwnd)) in scenario.flows.iter().zip(s.flows) {
         goodput_mbit.insert(flow.name.clone(), goodput(&delivered));
-        if flow.transport() == Transport::Tcp {
+        if flow.transport() != Transport::Udp {
             cwnd_segments.insert(flow.name.clone(), cwnd);
         }
     }

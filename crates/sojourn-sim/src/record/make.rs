@@ -3,7 +3,8 @@
 use super::assemble::{self, DropsByReason, EcnFacts, FlowFacts, Probes, SeriesFacts};
 use super::numbers::{mean, seconds_from, signed_ns};
 use super::simulated::Simulated;
-use super::{BottleneckRecord, FlowRecord, LinkSeriesRecord, PerDirection, SojournOfOne, UdpRecord, flusher};
+use super::{BottleneckRecord, FlowRecord, LinkSeriesRecord, PerDirection, SojournOfOne, StackRecord, UdpRecord, flusher};
+use crate::agent::{AgentEnd, EndCounts};
 use crate::network::{LinkId, RoutePair};
 use crate::probe::Probe;
 use crate::series::LinkSeries;
@@ -126,6 +127,7 @@ pub(super) fn flows(run: Simulated<'_>) -> Vec<FlowRecord> {
         let facts = match f.transport() {
             Transport::Tcp => tcp(simulator, added.index, queue_shared_with),
             Transport::Udp => udp(simulator.source(added.index)?, queue_shared_with),
+            Transport::Stack => stack(run, f, added, queue_shared_with)?,
         };
         Some(assemble::flow(
             scenario,
@@ -160,6 +162,7 @@ fn tcp(simulator: &Simulator, i: usize, queue_shared_with: Vec<String>) -> FlowF
         },
         writes: flow.writes.as_ref().map(|w| (w.count(), w.delays.clone())),
         udp: None,
+        stack: None,
         error: None,
         queue_shared_with,
     }
@@ -178,6 +181,40 @@ fn udp(flood: &Flood, queue_shared_with: Vec<String>) -> FlowFacts {
         queue_shared_with,
         ..FlowFacts::default()
     }
+}
+
+/// The facts of flow `f` of somebody else's transport; `None` if it has no such ends.
+fn stack(run: Simulated<'_>, f: &FlowScenario, added: Added, queue_shared_with: Vec<String>) -> Option<FlowFacts> {
+    let end = |index: usize| run.simulator.source::<AgentEnd>(index);
+    let (sender, receiver) = (end(added.index)?, end(added.index + 1)?);
+    let (sent, read, counts) = (sender.report(), receiver.report(), sender.counts());
+    let error = sent.error.or(read.error).or_else(|| {
+        let silent = counts.sent == 0 && counts.too_long == 0;
+        (read.delivered == 0).then(|| match silent {
+            true => "it sent nothing".to_owned(),
+            false => format!(
+                "nothing of what it sent was read: {} datagrams were sent, and {} were too long for the path",
+                counts.sent, counts.too_long
+            ),
+        })
+    });
+    Some(FlowFacts {
+        delivered: receiver.delivered(),
+        segments_sent: counts.sent,
+        retransmissions: sent.lost.unwrap_or(0),
+        timeouts: sent.timeouts,
+        mean_cwnd_segments: mean(counts.windows.0, counts.windows.1),
+        mean_srtt_ms: mean(counts.srtts.0, counts.srtts.1),
+        stack: Some(StackRecord {
+            name: f.stack.clone()?,
+            version: run.places.stacks.get(f.stack.as_deref()?).cloned().unwrap_or_default(),
+            too_long: counts.too_long + receiver.counts().too_long,
+            lost: sent.lost,
+        }),
+        error,
+        queue_shared_with,
+        ..FlowFacts::default()
+    })
 }
 
 /// What the packets of each probe waited: see [`assemble::sojourns`].
@@ -223,6 +260,11 @@ pub(super) fn series(run: Simulated<'_>) -> SeriesFacts {
         Transport::Tcp => {
             let flow = s.flows.get(added.index).cloned().unwrap_or_default();
             (flow.delivered, flow.cwnd)
+        }
+        Transport::Stack => {
+            let end = |index: usize| run.simulator.source::<AgentEnd>(index).map(AgentEnd::counts);
+            let of = |counts: Option<EndCounts>| counts.unwrap_or_default();
+            (of(end(added.index + 1)).delivered, of(end(added.index)).window)
         }
         Transport::Udp => {
             let flood: Option<&Flood> = run.simulator.source(added.index);

@@ -46,6 +46,12 @@ impl Simulator {
     /// # Errors
     /// [`SimError`] if there are more routes than can be numbered.
     pub fn add_agents(&mut self, spec: &AgentSpec, opener: impl Agent, other: impl Agent) -> Result<Added, SimError> {
+        let start = spec.start;
+        self.add_ends(spec, [AgentEnd::new(opener, start), AgentEnd::new(other, start)])
+    }
+
+    /// The two ends of a conversation of agents, as [`Simulator::add_agents`].
+    pub(crate) fn add_ends(&mut self, spec: &AgentSpec, [opener, other]: [AgentEnd; 2]) -> Result<Added, SimError> {
         let index = self.sources.len();
         let [to_other, to_opener] = [index + 1, index].map(|agent| Owner::Source(agent as u32, true));
         let routes = self.add_routes(&spec.name, (&spec.route, to_other), (&spec.back, to_opener))?;
@@ -53,8 +59,8 @@ impl Simulator {
             forth: routes.back,
             back: routes.forth,
         };
-        self.host(Box::new(AgentEnd::new(opener, spec.start)), routes);
-        self.host(Box::new(AgentEnd::new(other, spec.start)), reverse);
+        self.host(Box::new(opener), routes);
+        self.host(Box::new(other), reverse);
         Ok(Added { index, routes })
     }
 
