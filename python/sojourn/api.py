@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -12,7 +13,7 @@ from sojourn.cells import Means, grow
 from sojourn.errors import ParamError, refused
 from sojourn.experiments import StoredExperiment, find
 from sojourn.rounds import Precision
-from sojourn.scenario import Scenario
+from sojourn.scenario import Flow, Scenario
 from sojourn.store.cell import DisciplineRuns, link_name
 from sojourn.store.comparison import Comparison
 from sojourn.store.run import Run
@@ -25,6 +26,7 @@ def build(
     qdisc: str | None = None,
     rate: str | None = None,
     backend: str = "sim",
+    stack: str | None = None,
     **options: Any,
 ) -> Scenario:
     """Return the scenario of an experiment with options laid over it.
@@ -39,6 +41,8 @@ def build(
         Rate text of both directions.
     backend
         What is to run it: an experiment file may hold what only one back end has.
+    stack
+        Transport that carries every TCP flow in place of ours (`sojourn.stacks`), with its own control unless `cc` names one.
     **options
         The fields of `sojourn.experiments.Options`, and the options of the experiment's own (`sojourn list`).
     """
@@ -53,7 +57,19 @@ def build(
     found = (
         StoredExperiment(scenario=experiment) if isinstance(experiment, Scenario) else find(str(experiment), backend)
     )
-    return found.make(**options)
+    made = found.make(**options)
+    return made if stack is None else _on_stack(made, stack, keep=isinstance(found, StoredExperiment), **options)
+
+
+def _on_stack(scenario: Scenario, stack: str, *, keep: bool, cc: str | None = None, **_: Any) -> Scenario:
+    """Return a scenario whose TCP flows are of this stack; `keep` says whether they keep the controls that they have."""
+
+    def carried(flow: Flow) -> Flow:
+        control = flow.congestion_control if keep else cc
+        return dataclasses.replace(flow, kind=None, protocol=None, stack=stack, congestion_control=control)
+
+    flows = tuple(flow if flow.protocol == "udp" else carried(flow) for flow in scenario.flows)
+    return dataclasses.replace(scenario, flows=flows)
 
 
 def repeats(scenario: Scenario, repeat: int) -> list[Scenario]:

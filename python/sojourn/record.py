@@ -94,6 +94,7 @@ class FlowRecord(Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False
     loss: Number | None | UnsetType = UNSET
     lost: Whole | None = None
     sent: Whole | None = None
+    stack: StackRecord | None = None
     writes: WritesRecord | None = None
 
 
@@ -120,6 +121,15 @@ class EcnRecord(Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False)
     delivered_ce: Whole | None | UnsetType = UNSET
     echoes: Whole | None | UnsetType = UNSET
     reductions: Whole | None | UnsetType = UNSET
+
+
+class StackRecord(Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False):
+    """Whose transport carried a flow."""
+
+    name: Name
+    version: Text
+    too_long: Whole
+    lost: Whole | None
 
 
 class WritesRecord(Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False):

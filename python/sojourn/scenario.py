@@ -111,8 +111,9 @@ def _thing(hint: Any, value: Any) -> Any:
             return kind(value)
         hints = _hints(kind)
         fields = {key: _thing(hints[key], part) for key, part in value.items()}
-        # A flow of UDP has no kind.
-        return kind(**({"kind": None, **fields} if fields.get("protocol") == "udp" else fields))
+        # A flow of UDP, or of somebody else's transport, has no kind.
+        other = fields.get("protocol") == "udp" or "stack" in fields
+        return kind(**({"kind": None, **fields} if other else fields))
     if isinstance(value, list):
         inner = next((get_args(one)[0] for one in (hint, *of) if get_origin(one) is tuple), None)
         return tuple(_thing(inner, part) for part in value)

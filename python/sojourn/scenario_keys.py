@@ -126,11 +126,17 @@ class Flow:
         `"tcp"` (default), or `"udp"`: datagrams of 1472 bytes of payload at a constant `rate`.
     direction
         `"up"` (client to server) or `"down"`.
+    stack
+        Whose transport carries it, such as `"quinn"`, in place of our TCP: one that the program has which runs the
+        scenario. Only the simulator has such flows.
+    streams
+        Over how many streams of one connection a stack sends, 1 to 1000 (default 1).
     congestion_control
-        As `sojourn list` names them (default `"cubic"`); absent with the protocol `"udp"`.
+        As `sojourn list` names them (default `"cubic"`); absent with the protocol `"udp"`. A stack has its own default.
     ecn
         Whether this flow negotiates ECN, and which (default: `tcp.ecn`, or with `prague` and `bbr2-l4s` `"accecn"`).
-        Only the simulator has flows that differ from that.
+        Only the simulator has flows that differ from that. A stack does as it likes, but with `false`: then nothing
+        that it sends is ECN-capable.
     rtt
         Time text: base round-trip time (default: the path's).
     start
@@ -167,6 +173,8 @@ class Flow:
     kind: str | None = "tcp"
     protocol: str | None = None
     direction: Direction
+    stack: str | None = None
+    streams: int | None = None
     congestion_control: str | None = None
     ecn: bool | Literal["accecn"] | None = None
     rtt: str | None = None

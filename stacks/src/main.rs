@@ -1,5 +1,7 @@
 //! Transports of others as flows of Sojourn's scenarios: `sojourn run bulk --stack quinn`.
 
+#[cfg(feature = "quiche")]
+mod clock;
 mod noq;
 #[cfg(feature = "quiche")]
 mod quiche;

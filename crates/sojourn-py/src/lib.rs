@@ -5,6 +5,7 @@ mod error;
 mod pairs;
 mod qdisc;
 mod run;
+mod stacks;
 
 use pyo3::prelude::*;
 

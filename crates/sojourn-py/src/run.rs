@@ -1,12 +1,13 @@
 //! Running scenarios.
 
 use crate::error::{param, whole};
+use crate::stacks::{self, Given};
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use sojourn_capture::{LEAST_SNAPLEN, MOST_SNAPLEN, PcapNg};
 use sojourn_sim::tap::Point;
-use sojourn_sim::{Backend, LIMITS, Limits, Progress, Record, Run, Scenario};
+use sojourn_sim::{Backend, LIMITS, Limits, Progress, Record, Run, Scenario, Stacks};
 use sojourn_stack::cost::{Clock, peak_rss_mb};
 use sojourn_store::Packed;
 use sojourn_store::parquet::Rows;
@@ -74,10 +75,11 @@ pub(crate) const BUILD: &str = env!("SOJOURN_BUILD");
 /// Runs a scenario in the simulator and answers its record, as JSON.
 ///
 /// Other Python threads run meanwhile; Ctrl-C is noticed within a few hundredths of a second, or a tenth of a
-/// simulated one if that takes longer.
+/// simulated one if that takes longer. `stacks` are transports that flows may name.
 #[pyfunction]
-pub(crate) fn run(py: Python<'_>, scenario_json: &str) -> PyResult<String> {
-    let record = record(py, scenario_json)?;
+#[pyo3(signature = (scenario_json, stacks = Vec::new()))]
+pub(crate) fn run(py: Python<'_>, scenario_json: &str, stacks: Given) -> PyResult<String> {
+    let record = record(py, scenario_json, stacks)?;
     Ok(py.detach(|| record.to_json()))
 }
 
@@ -87,8 +89,14 @@ pub(crate) fn run(py: Python<'_>, scenario_json: &str) -> PyResult<String> {
 /// The record has one field more, ``stored``: the run's ``id`` and ``build``, the length and the CRC-32 of the
 /// Parquet file, and the layout that puts the series back into the record.
 #[pyfunction]
-pub(crate) fn run_stored<'py>(py: Python<'py>, scenario_json: &str, id: &str) -> PyResult<Parts<'py>> {
-    let record = record(py, scenario_json)?;
+#[pyo3(signature = (scenario_json, id, stacks = Vec::new()))]
+pub(crate) fn run_stored<'py>(
+    py: Python<'py>,
+    scenario_json: &str,
+    id: &str,
+    stacks: Given,
+) -> PyResult<Parts<'py>> {
+    let record = record(py, scenario_json, stacks)?;
     parts(py, &record, id)
 }
 
@@ -152,10 +160,11 @@ pub(crate) fn parts<'py>(py: Python<'py>, record: &Record, id: &str) -> PyResult
     ))
 }
 
-fn record(py: Python<'_>, scenario_json: &str) -> PyResult<Record> {
+fn record(py: Python<'_>, scenario_json: &str, stacks: Given) -> PyResult<Record> {
+    let stacks = stacks::stacks(stacks)?;
     let scenario = self::scenario(scenario_json, Backend::Sim).map_err(param)?;
     let clock = Clock::start();
-    let run = py.detach(|| Run::new(scenario)).map_err(param)?;
+    let run = py.detach(|| Run::with_stacks(scenario, Stacks(&stacks))).map_err(param)?;
     drive(py, run, &clock)
 }
 

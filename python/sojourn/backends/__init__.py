@@ -9,10 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cached_property, partial
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from sojourn import _native
 from sojourn.errors import ParamError
+
+if TYPE_CHECKING:
+    from sojourn.backends.stacks import Program, PythonFile
 
 #: The names of the back ends.
 NAMES = ("sim", "linux", "live")
@@ -66,25 +69,57 @@ class Backend(Protocol):
         """Return what `run_stored` would, made of what was measured before; `None` if nothing of it is kept."""
 
 
+class RunsScenarios(Protocol):
+    """What runs canonical scenarios in the simulator."""
+
+    def run(self, scenario: str, /) -> str:
+        """As `Backend.run`."""
+
+    def run_stored(self, scenario: str, run_id: str, /) -> Parts:
+        """As `Backend.run_stored`."""
+
+
 class Simulator:
-    """The simulator."""
+    """The simulator.
+
+    Parameters
+    ----------
+    stacks
+        What has the transports that flows may name: a program, or a Python file; `None` is the program that is installed.
+    """
 
     name = "sim"
-    spec = "sim"
     identity = "sim"
     shares_a_clock = False
 
-    def identity_of(self, scenario: str) -> str:  # noqa: ARG002
+    def __init__(self, stacks: str | None = None) -> None:
+        self.spec = "sim" if stacks is None else f"sim:{stacks}"
+        self._stacks = stacks
+
+    @cached_property
+    def stacks(self) -> Program | PythonFile:
+        """What runs scenarios with transports of others; raises `ParamError` if it is not there."""
+        from sojourn.backends.stacks import runner_of
+
+        return runner_of(self._stacks)
+
+    def _runner(self, scenario: str) -> RunsScenarios:
+        """Return what runs a canonical scenario."""
+        # A quote inside a name is escaped in JSON, so this is found wherever there is such a key.
+        return self.stacks if '"stack":' in scenario else _native
+
+    def identity_of(self, scenario: str) -> str:
         """As `Backend.identity_of`."""
-        return self.identity
+        names_one = self._runner(scenario) is not _native
+        return f"{self.identity} {self.stacks.identity}" if names_one else self.identity
 
     def run(self, scenario: str) -> str:
         """As `Backend.run`."""
-        return _native.run(scenario)
+        return self._runner(scenario).run(scenario)
 
     def run_stored(self, scenario: str, run_id: str) -> Parts:
         """As `Backend.run_stored`."""
-        return _native.run_stored(scenario, run_id)
+        return self._runner(scenario).run_stored(scenario, run_id)
 
     def run_and_keep(self, scenario: str, run_id: str, store: MeasurementStore) -> Parts:  # noqa: ARG002
         """As `Backend.run_and_keep`: nothing is measured."""
@@ -192,7 +227,8 @@ def named(name: str) -> Backend:
     Parameters
     ----------
     name
-        `sim`, `linux`, `live`, or `linux:KERNEL` for the kernel that `sojourn.kernel.find.find` finds by this word.
+        `sim`, `linux`, `live`, `linux:KERNEL` for the kernel that `sojourn.kernel.find.find` finds by this word, or
+        `sim:PATH` for the simulator with the transports of a program or of a Python file.
 
     Raises
     ------
@@ -202,6 +238,8 @@ def named(name: str) -> Backend:
     if name == "sim":
         return SIMULATOR
     kind, _, kernel = name.partition(":")
+    if kind == "sim" and kernel:
+        return Simulator(kernel)
     if kind == "linux" and (kernel or kind == name):
         return OfThisMachine(kind, partial(_linux, kernel or None), shares_a_clock=False, spec=name)
     if name == "live":

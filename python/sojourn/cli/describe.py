@@ -47,14 +47,15 @@ def describe(run: Run) -> str:
     flows = [
         [
             flow.name,
-            flow.congestion_control,
+            flow.congestion_control if flow.stack is None else _carried(flow.stack.name, flow.congestion_control),
             tables.number(flow.goodput_mbit),
             str(flow.retransmissions),
             tables.number(flow.timeouts, 0),
         ]
         for flow in record.flows
-        if flow.kind == "tcp"
+        if flow.kind in {"tcp", "stack"}
     ]
+    failed = [f"flow {flow.name}: {flow.error}" for flow in record.flows if flow.error is not None]
     parts = [
         headline(record),
         tables.text(["", "up", "down"], rows),
@@ -62,8 +63,14 @@ def describe(run: Run) -> str:
         *traffic.describe(record),
         *([_flusher(record.flusher)] if record.flusher is not None else []),
         tables.text(["flow", "cc", "Mbit/s", "retransmitted", "timeouts"], flows, left=2) if flows else "no TCP flows",
+        *(["\n".join(failed)] if failed else []),
     ]
     return "\n\n".join(parts)
+
+
+def _carried(stack: str, control: str) -> str:
+    """Return whose transport carried a flow, with the control if it was told one."""
+    return stack if control == "none" else f"{stack} {control}"
 
 
 def _flusher(flusher: FlusherRecord) -> str:

@@ -102,6 +102,7 @@ def handle(args: argparse.Namespace) -> int:
     means = options.means(args, folder)
     with options.say_how_to_go_on(means.store):
         found = pair.compare(
+            pair.KERNELS,
             (args.kernel_a, args.kernel_b),
             scenarios,
             repeat=repeat,
@@ -112,7 +113,7 @@ def handle(args: argparse.Namespace) -> int:
         )
     shown = found.to_json() if args.json else words.terminal(found)
     if folder is not None:
-        _write(folder, found)
+        write(folder, found)
         folder.finish()
     print(shown)
     return 1 if limit is not None and found.differs else 0
@@ -145,7 +146,7 @@ def _reach(args: argparse.Namespace) -> None:
         backends.reach(backends.named(f"linux:{name}"))
 
 
-def _write(folder: ResultFolder, found: Pair) -> None:
+def write(folder: ResultFolder, found: Pair) -> None:
     """Write all but the records."""
     from sojourn.frame_library import pl
     from sojourn.plots import rtt_cdf, save, two_kernels
@@ -158,7 +159,7 @@ def _write(folder: ResultFolder, found: Pair) -> None:
         )
         for row in found.rows
     ]
-    figures = {"runs": two_kernels.paired(panels, found.labels, title=f"{found.experiment}: each run on both kernels")}
+    figures = {"runs": two_kernels.paired(panels, found.labels, title=f"{found.experiment}: each run on both {found.kind.noun}s")}
     for number, (name, both) in enumerate(found.runs.items(), start=1):
         series = [pl.concat([run.series for run in runs]) for runs in both]
         title = f"{found.experiment}, {name}"

@@ -24,6 +24,7 @@ from sojourn.cli import (
     reproduce,
     rtt,
     run,
+    stacks,
     study,
     sweep,
     tune,
@@ -128,6 +129,7 @@ def build_parser() -> Parser:
         imports,
         kernel,
         l4s,
+        stacks,
         catalogue,
     ):
         module.add(commands)

@@ -131,6 +131,11 @@ def add_experiment(parser: argparse.ArgumentParser) -> None:
     traffic = parser.add_argument_group("traffic")
     traffic.add_argument("--cc", metavar="NAME", help="congestion control of every TCP flow (default cubic)")
     traffic.add_argument(
+        "--stack",
+        metavar="NAME",
+        help="transport that carries every TCP flow in place of ours, such as quinn; see `sojourn stacks`",
+    )
+    traffic.add_argument(
         "--duration", metavar="TIME", help="length of the measured window, which starts with the flows (default 60s)"
     )
     for name, declared in _own_options().items():
@@ -241,6 +246,16 @@ def add_backend(group: argparse._ArgumentGroup) -> None:
         "through Sojourn's disciplines, in real time) (default sim)",
     )
     add_kernel(group)
+    add_stacks(group)
+
+
+def add_stacks(group: argparse._ActionsContainer) -> None:
+    """Add the option for what has the transports of others."""
+    group.add_argument(
+        "--stacks",
+        metavar="PATH",
+        help="program or Python file with the transports that --stack and scenarios name (default: sojourn-stacks)",
+    )
 
 
 #: The sentence for an empty name.
@@ -289,6 +304,10 @@ def backend_of(args: argparse.Namespace) -> str:
     Raises `ParamError` if a kernel is named for a back end that has none.
     """
     backend: str = args.backend
+    if getattr(args, "stacks", None) is not None:
+        if backend != "sim":
+            raise refused(args.stacks, "stacks", f"the back end {backend} has none: leave --backend out")
+        return f"{backend}:{args.stacks}"
     if args.kernel is None:
         return backend
     if backend != "linux":
@@ -452,7 +471,7 @@ def check_capture(args: argparse.Namespace, runs: int) -> None:
 
 def scenario_options(args: argparse.Namespace) -> dict[str, Any]:
     """Return what was asked for, as keywords of `sojourn.api.build`."""
-    names = ("up", "down", "rate", "rtt", "cc", "duration", "seed", *_own_options())
+    names = ("up", "down", "rate", "rtt", "cc", "stack", "duration", "seed", *_own_options())
     keywords = {name: getattr(args, name) for name in names}
     for name in ("qdisc", "qdisc_up", "qdisc_down"):
         value = getattr(args, name, None)

@@ -103,7 +103,8 @@ def handle(args: argparse.Namespace) -> int:
     if args.wifi_stats and not args.json:
         print("\n" + "\n\n".join(wifi_stats.describe(required(run.record.wifi, "wifi"))))
     print(cost(run.record), file=sys.stderr)
-    return 0
+    # A run with a transport of somebody else that failed has failed.
+    return int(any(flow.stack is not None and flow.error is not None for flow in run.record.flows))
 
 
 def _captured(args: argparse.Namespace, scenario: Scenario) -> Run:

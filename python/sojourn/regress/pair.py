@@ -1,9 +1,9 @@
-"""Two kernels under the same scenarios with the same seeds: what `sojourn kernel compare` finds."""
+"""Two kernels, or two builds of stacks, under the same scenarios with the same seeds: what `compare` of either finds."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -20,14 +20,27 @@ from sojourn.stats import Interval, mean_interval
 from sojourn.store.run import Run
 from sojourn.validate.metric import Metric
 
-FORMAT = "sojourn-kernel-compare/1"
-#: Characters of a kernel's name in a table or a figure.
+#: Characters of a side's name in a table or a figure.
 LONGEST_LABEL = 24
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Kind:
+    """What is compared: kernels, or builds of stacks."""
+
+    #: What one of them is called.
+    noun: str
+    #: The format of the comparison as JSON, and what it calls the version of one.
+    format: str
+    version_key: str
+    #: From the name of one to the world of its runs (`sojourn.backends.named`), and from a record to its version.
+    world: Callable[[str], str]
+    version: Callable[[Record], str]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Row:
-    """One quantity of one scenario on both kernels."""
+    """One quantity of one scenario on both sides."""
 
     #: The name of the scenario.
     cell: str
@@ -40,35 +53,37 @@ class Row:
     verdict: PairedDifference
 
     def means(self) -> tuple[Interval | None, Interval | None]:
-        """Return the mean of each kernel with its interval of 95 %."""
+        """Return the mean of each side with its interval of 95 %."""
         return _mean(self.first), _mean(self.second)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Pair:
-    """What a comparison of two kernels found."""
+    """What a comparison found."""
 
+    #: What was compared.
+    kind: Kind
     #: Its name.
     experiment: str
     #: What makes the comparison again.
     command: str
     #: Their names, as they were asked for.
-    kernels: tuple[str, str]
-    #: What `uname -r` says in each.
-    releases: tuple[str, str]
+    names: tuple[str, str]
+    #: Of a kernel what `uname -r` says.
+    versions: tuple[str, str]
     #: The same for both.
     seeds: tuple[int, ...]
     #: How large a difference must be; `None` for any.
     threshold: Threshold | None
-    #: Of each scenario, by its name, the runs on each kernel, one for each seed.
+    #: Of each scenario, by its name, the runs on each side, one for each seed.
     runs: Mapping[str, tuple[Sequence[Run], Sequence[Run]]]
     #: What became of them.
     rows: tuple[Row, ...]
 
     @property
     def labels(self) -> tuple[str, str]:
-        """What the kernels are called in tables and figures: short, and never the same."""
-        one, other = (_short(name) for name in self.kernels)
+        """What the sides are called in tables and figures: short, and never the same."""
+        one, other = (_short(name) for name in self.names)
         return (one, other) if one != other else (f"A: {one}", f"B: {other}")
 
     @property
@@ -82,13 +97,14 @@ class Pair:
         return 1 - 0.05 / max(len(self.rows), 1)
 
     def to_json(self) -> str:
-        """Return all but the records as one JSON object of format `sojourn-kernel-compare/1`."""
+        """Return all but the records as one JSON object of the kind's format."""
         plain = {
-            "format": FORMAT,
+            "format": self.kind.format,
             "experiment": self.experiment,
             "command": self.command,
-            "kernels": [
-                {"name": name, "release": release} for name, release in zip(self.kernels, self.releases, strict=True)
+            f"{self.kind.noun}s": [
+                {"name": name, self.kind.version_key: version}
+                for name, version in zip(self.names, self.versions, strict=True)
             ],
             "seeds": list(self.seeds),
             "threshold": None if self.threshold is None else self.threshold.text,
@@ -99,7 +115,8 @@ class Pair:
 
 
 def compare(
-    kernels: tuple[str, str],
+    kind: Kind,
+    names: tuple[str, str],
     scenarios: Sequence[tuple[str, Scenario]],
     *,
     repeat: int,
@@ -108,20 +125,20 @@ def compare(
     run: InWorld,
     command: str,
 ) -> Pair:
-    """Run all scenarios on both kernels, and judge what differs.
+    """Run all scenarios on both sides, and judge what differs.
 
-    Raises `ParamError` if there is no such kernel or quantity, or a scenario is refused, and `SojournError` if a run
+    Raises `ParamError` if there is no such side or quantity, or a scenario is refused, and `SojournError` if a run
     fails.
 
-    - `kernels`: as `--kernel` takes them.
+    - `names`: as the kind's `world` takes them.
     - `scenarios`: each with its name and its first seed.
-    - `repeat`: runs of each on each kernel.
+    - `repeat`: runs of each on each side.
     - `metrics`: names of quantities; empty for those that `sojourn validate` judges.
     - `threshold`: how large a difference must be; `None` for any.
     - `command`: what makes the comparison again.
     """
     plan = repeats((name, scenario, repeat) for name, scenario in scenarios)
-    made = [run(plan, f"linux:{kernel}", f"kernel {kernel}") for kernel in kernels]
+    made = [run(plan, kind.world(name), f"{kind.noun} {name}") for name in names]
     runs = {name: (made[0][name], made[1][name]) for name, _ in scenarios}
     values = [(name, *one) for name, (first, second) in runs.items() for one in _values(first, second, metrics)]
     rows = tuple(
@@ -136,10 +153,11 @@ def compare(
     )
     one, other = (each[scenarios[0][0]][0].record for each in made)
     return Pair(
+        kind=kind,
         experiment=one.experiment,
         command=command,
-        kernels=kernels,
-        releases=(release(one), release(other)),
+        names=names,
+        versions=(kind.version(one), kind.version(other)),
         seeds=tuple(each.seed for each in made[0][scenarios[0][0]]),
         threshold=threshold,
         runs=runs,
@@ -152,8 +170,17 @@ def release(record: Record) -> str:
     return required(record.kernel, "kernel").release
 
 
+KERNELS = Kind(
+    noun="kernel",
+    format="sojourn-kernel-compare/1",
+    version_key="release",
+    world=lambda name: f"linux:{name}",
+    version=release,
+)
+
+
 def _short(name: str) -> str:
-    """Return a kernel's name as one word of a table; of a path the folder, if its file is called `linux`."""
+    """Return a side's name as one word of a table; of a path the folder, if its file is called `linux`."""
     path = Path(name)
     if "/" in name:
         name = path.parent.name if path.name == LINUX and path.parent.name else path.name
@@ -163,7 +190,7 @@ def _short(name: str) -> str:
 def _values(
     first: Sequence[Run], second: Sequence[Run], metrics: list[str]
 ) -> list[tuple[Metric, tuple[float | None, ...], tuple[float | None, ...]]]:
-    """Return the values of each quantity on both kernels; one that no run has is left out unless it was asked for."""
+    """Return the values of each quantity on both sides; one that no run has is left out unless it was asked for."""
     wanted = quantities.chosen(metrics, first[0]) if metrics else quantities.judged(first[0])
     sides = [zip(*(quantities.values(wanted, run) for run in runs), strict=True) for runs in (first, second)]
     return [

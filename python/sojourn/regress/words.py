@@ -1,4 +1,4 @@
-"""The report of a comparison of two kernels, for the terminal and as Markdown."""
+"""The report of a comparison of two kernels or builds, for the terminal and as Markdown."""
 
 from __future__ import annotations
 
@@ -29,10 +29,10 @@ def _head(pair: Pair) -> str:
     runs = len(pair.seeds)
     seeds = f"seeds {pair.seeds[0]} to {pair.seeds[-1]}" if runs > 1 else f"seed {pair.seeds[0]}"
     names = " and ".join(
-        f"{name} ({release})" if name != release else name
-        for name, release in zip(pair.kernels, pair.releases, strict=True)
+        f"{name} ({version})" if name != version else name
+        for name, version in zip(pair.names, pair.versions, strict=True)
     )
-    return f"{pair.experiment} on the kernels {names}, {seeds} on each"
+    return f"{pair.experiment} on the {pair.kind.noun}s {names}, {seeds} on each"
 
 
 def _headers(pair: Pair) -> tuple[str, ...]:
@@ -65,15 +65,15 @@ def _note(pair: Pair) -> str:
     rule = (
         "no threshold was given, so any difference counts"
         if pair.threshold is None
-        else f"a difference counts beyond {pair.threshold.text} of the first kernel's mean"
+        else f"a difference counts beyond {pair.threshold.text} of the first {pair.kind.noun}'s mean"
         if pair.threshold.share
         else f"a difference counts beyond {pair.threshold.text} in the metric's unit"
     )
     reasons = dict.fromkeys(row.verdict.reason for row in pair.rows if row.verdict.reason)
     because = "".join(f"\nCannot tell: {reason}." for reason in reasons)
     return (
-        f"Of {len(pair.rows)} rows, {counted}. The difference is the second kernel's value less the first's, seed by "
-        f"seed; {rule}.\n"
+        f"Of {len(pair.rows)} rows, {counted}. The difference is the second {pair.kind.noun}'s value less the first's, "
+        f"seed by seed; {rule}.\n"
         f"A row differs if its interval at {100 * pair.level:.4g} % says so, at which {len(pair.rows)} rows together "
         f"have a false one in 5 % of cases.{because}"
     )

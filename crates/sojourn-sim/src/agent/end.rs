@@ -111,16 +111,19 @@ impl AgentEnd {
         agent.downcast_ref()
     }
 
-    /// What the agent knows of itself, or that it has failed.
+    /// What the agent knows of itself, or why it has failed.
     pub(crate) fn report(&self) -> Report {
-        let failure = self.flow.as_ref().and_then(|flow| flow.failure.clone());
-        match failure {
-            Some(error) => Report {
-                error: Some(error),
-                ..Report::default()
-            },
-            None => self.agent.report(),
-        }
+        let Some(flow) = &self.flow else {
+            return self.agent.report();
+        };
+        let known = match &flow.failure {
+            Some(failure) => Err(failure.clone()),
+            None => catch_unwind(AssertUnwindSafe(|| self.agent.report())).map_err(|panic| sentence(&*panic)),
+        };
+        known.unwrap_or_else(|error| Report {
+            error: Some(error),
+            ..Report::default()
+        })
     }
 
     /// What was seen of it; nothing of one that is no flow of a scenario.
@@ -151,9 +154,7 @@ impl AgentEnd {
         }
         let agent = &mut *self.agent;
         catch_unwind(AssertUnwindSafe(|| what(agent))).unwrap_or_else(|panic| {
-            let text = panic.downcast_ref::<String>().cloned();
-            let text = text.or_else(|| panic.downcast_ref::<&str>().map(|&text| text.to_owned()));
-            flow.failure = Some(format!("it panicked: {}", text.unwrap_or_default()));
+            flow.failure = Some(sentence(&*panic));
             T::default()
         })
     }
@@ -206,6 +207,13 @@ impl AgentEnd {
             self.instant = (now, 0, 0);
         }
     }
+}
+
+/// That an agent has failed, and with which words if it left some.
+fn sentence(panic: &(dyn Any + Send)) -> String {
+    let text = panic.downcast_ref::<String>().map(String::as_str);
+    let text = text.or_else(|| panic.downcast_ref::<&str>().copied());
+    format!("it failed: {}", text.unwrap_or("it left no word"))
 }
 
 impl Source for AgentEnd {

@@ -21,6 +21,7 @@ mod prague;
 mod queues;
 mod scenario;
 mod service_interval;
+mod stacks;
 mod trace;
 mod traffic;
 mod vegas;
