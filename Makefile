@@ -1,6 +1,6 @@
 # Everything one types at Sojourn; each target is a script or a tool one can also run by hand.
 
-.PHONY: demo test test-all bench hostile check fuzz mutants coverage deny miri pages docs wheel deb static release quic web
+.PHONY: demo test test-all bench hostile check fuzz mutants coverage deny miri pages docs wheel deb static release stacks web
 
 ## demo: set up, then reproduce Fig. 2 of "The Good, the Bad and the WiFi" and judge the claims about it
 demo:
@@ -42,10 +42,9 @@ release:
 	@scripts/setup
 	@.venv/bin/python -m tools.release $(ARGS)
 
-## quic: QUIC of quinn-proto beside TCP in the simulator, and a picture of their windows, in out/quic
-quic:
-	@scripts/setup simulator
-	@.venv/bin/python -m tools.quic
+## stacks: build the program with the transports that --stack names, quinn and noq (ARGS=quiche: that one too)
+stacks:
+	@scripts/stacks $(ARGS)
 
 ## web: build the pages for a browser, in out/web; needs node, npm and Rust's target wasm32-unknown-unknown
 web:

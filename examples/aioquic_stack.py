@@ -1,12 +1,13 @@
 """aioquic as a transport of the simulator: `sojourn run bulk --stack aioquic --stacks examples/aioquic_stack.py`.
 
-A stack of your own in Python looks like this one: two objects with the methods of `sojourn.stacks.Agent`. Packets hold what
-aioquic draws from the system (keys, connection IDs), but neither their sizes nor their times depend on it.
+A stack of your own in Python looks like this one: two objects with the methods of `sojourn.stacks.Agent`. Packets hold
+what aioquic draws from the system (keys, connection IDs), but neither their sizes nor their times depend on it.
 """
 
 from __future__ import annotations
 
 import datetime
+import math
 import ssl
 from importlib.metadata import version
 
@@ -21,6 +22,8 @@ from cryptography.x509.oid import NameOID
 PEER = ("192.0.2.1", 4433)
 #: So much lies in the connection's own buffer at most, bytes.
 BUFFER = 1_000_000
+#: Timers go off so much later, ns: aioquic has times as floats, of which the last digits are lost.
+TICK = 1000
 
 
 class End:
@@ -42,9 +45,8 @@ class End:
         """As `sojourn.stacks.Agent`."""
         if self.connection is None:  # the end that waits
             first = data[6 : 6 + data[5]]
-            self.connection = QuicConnection(
-                configuration=self.configuration, original_destination_connection_id=first
-            )
+            self.connection = QuicConnection(configuration=self.configuration, original_destination_connection_id=first)
+            self.started = True
         self.connection.receive_datagram(data, PEER, now / 1e9)
         self.settle(now)
 
@@ -55,11 +57,11 @@ class End:
         if not self.started:
             self.started = True
             self.connection.connect(PEER, now=now / 1e9)
-        elif (due := self.connection.get_timer()) is not None and round(due * 1e9) <= now:
-            self.connection.handle_timer(now=max(due, now / 1e9))
+        elif (due := self.connection.get_timer()) is not None and due <= now / 1e9:
+            self.connection.handle_timer(now=now / 1e9)
         self.settle(now)
 
-    def on_application(self, made: int | None, closes: bool, stops: bool, now: int) -> None:
+    def on_application(self, made: int | None, closes: bool, stops: bool, now: int) -> None:  # noqa: FBT001
         """As `sojourn.stacks.Agent`."""
         self.unsent = None if made is None or self.unsent is None else self.unsent + made
         self.closes |= closes
@@ -69,7 +71,7 @@ class End:
 
     def settle(self, now: int) -> None:
         """Take events, write what there is room for, and take what is to be sent."""
-        if self.connection is None:
+        if self.connection is None or not self.started:
             return
         while (event := self.connection.next_event()) is not None:
             if isinstance(event, HandshakeCompleted) and self.configuration.is_client:
@@ -97,8 +99,8 @@ class End:
 
     def poll_timeout(self) -> int | None:
         """As `sojourn.stacks.Agent`."""
-        due = None if self.connection is None else self.connection.get_timer()
-        return None if due is None else round(due * 1e9)
+        due = None if self.connection is None or not self.started else self.connection.get_timer()
+        return None if due is None else math.ceil(due * 1e9) + TICK
 
     def report(self) -> dict[str, object]:
         """As `sojourn.stacks.Agent`."""

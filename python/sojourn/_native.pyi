@@ -1,6 +1,7 @@
 """The compiled part of Sojourn: the simulator and the queue disciplines."""
 
 import os
+from collections.abc import Callable
 from typing import Any, final
 
 __all__ = [

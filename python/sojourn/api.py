@@ -42,7 +42,8 @@ def build(
     backend
         What is to run it: an experiment file may hold what only one back end has.
     stack
-        Transport that carries every TCP flow in place of ours (`sojourn.stacks`), with its own control unless `cc` names one.
+        Transport that carries every TCP flow in place of ours (`sojourn.stacks`), with its own control unless `cc`
+        names one.
     **options
         The fields of `sojourn.experiments.Options`, and the options of the experiment's own (`sojourn list`).
     """
@@ -62,7 +63,7 @@ def build(
 
 
 def _on_stack(scenario: Scenario, stack: str, *, keep: bool, cc: str | None = None, **_: Any) -> Scenario:
-    """Return a scenario whose TCP flows are of this stack; `keep` says whether they keep the controls that they have."""
+    """Return a scenario whose TCP flows are of this stack; `keep` says whether they keep their controls."""
 
     def carried(flow: Flow) -> Flow:
         control = flow.congestion_control if keep else cc

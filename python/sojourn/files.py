@@ -59,7 +59,7 @@ def make_folder(path: str | os.PathLike[str]) -> None:
 
 
 def _is_there(path: str) -> bool:
-    """Return whether something has this name; raises `OSError` if it can never be a folder's, as one that is too long."""
+    """Return whether something has this name; raises `OSError` if nothing can have it, as one that is too long."""
     try:
         os.stat(path)  # noqa: PTH116
     except FileNotFoundError:

@@ -2,6 +2,7 @@
 
 use noq_proto as proto;
 
+#[expect(clippy::duplicate_mod, reason = "once for each of the two crates, which it has as `proto`")]
 #[path = "quic.rs"]
 mod quic;
 
@@ -57,7 +58,9 @@ mod differs {
         Report {
             window: path.map(|control| control.window()),
             datagram: Some(connection.current_mtu()),
-            srtt: connection.rtt(PathId::ZERO).map(|rtt| Duration::from_nanos(rtt.as_nanos() as u64)),
+            srtt: connection
+                .rtt(PathId::ZERO)
+                .map(|rtt| Duration::from_nanos(rtt.as_nanos() as u64)),
             ..Report::default()
         }
     }

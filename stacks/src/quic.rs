@@ -68,7 +68,9 @@ pub(super) fn open(opening: &Opening) -> Result<Ends, String> {
         let mut client = ClientConfig::new(Arc::new(QuicClientConfig::try_from(tls::client()?)?));
         client.transport_config(transport.clone());
         let mut server = ServerConfig::with_crypto(Arc::new(QuicServerConfig::try_from(tls::server()?)?));
-        server.transport_config(transport).time_source(Arc::new(Date(tls::date())));
+        server
+            .transport_config(transport)
+            .time_source(Arc::new(Date(tls::date())));
         Ok((
             Box::new(QuicEnd::new(opening, Some(client), None)),
             Box::new(QuicEnd::new(opening, None, Some(server))),
@@ -78,7 +80,10 @@ pub(super) fn open(opening: &Opening) -> Result<Ends, String> {
 }
 
 impl QuicEnd {
-    #[expect(clippy::disallowed_methods, reason = "an Instant is made in no other way; only differences to it matter")]
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "an Instant is made in no other way; only differences to it matter"
+    )]
     fn new(opening: &Opening, config: Option<ClientConfig>, server: Option<ServerConfig>) -> Self {
         let mut bytes = [u8::from(server.is_some()); 32];
         bytes[..8].copy_from_slice(&opening.seed.to_le_bytes());

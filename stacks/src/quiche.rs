@@ -8,7 +8,7 @@ use crate::{random, tls};
 use boring::pkey::PKey;
 use boring::ssl::{SslContextBuilder, SslMethod, SslSignatureAlgorithm};
 use boring::x509::X509;
-use quiche::{CongestionControlAlgorithm, Config, Connection, ConnectionId, Error, RecvInfo};
+use quiche::{Config, CongestionControlAlgorithm, Connection, ConnectionId, Error, RecvInfo};
 use sojourn_sim::sojourn_scenario::Step;
 use sojourn_sim::sojourn_tcp::cc::Algorithm;
 use sojourn_sim::sojourn_units::{Duration, Stream, Time};
@@ -83,7 +83,10 @@ fn config(opening: &Opening) -> Result<Config, Box<dyn std::error::Error>> {
 }
 
 impl QuicheEnd {
-    #[expect(clippy::disallowed_methods, reason = "it is virtual, and only differences to it matter")]
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "it is virtual, and only differences to it matter"
+    )]
     fn new(connection: Connection, client: bool, opening: &Opening) -> Self {
         Self {
             base: Instant::now(),
@@ -127,7 +130,8 @@ impl QuicheEnd {
         let error = self.connection.local_error().or(self.connection.peer_error());
         if let Some(error) = error.filter(|error| error.error_code != 0) {
             let reason = String::from_utf8_lossy(&error.reason).into_owned();
-            self.error.get_or_insert(format!("the connection is lost: error {} {reason}", error.error_code));
+            self.error
+                .get_or_insert(format!("the connection is lost: error {} {reason}", error.error_code));
         }
     }
 }
@@ -135,7 +139,10 @@ impl QuicheEnd {
 impl Agent for QuicheEnd {
     fn on_datagram(&mut self, mut datagram: Datagram, now: Time) {
         let _virtual = Virtual::at(now);
-        match self.connection.recv(&mut datagram.payload, RecvInfo { from: PEER, to: HERE }) {
+        match self
+            .connection
+            .recv(&mut datagram.payload, RecvInfo { from: PEER, to: HERE })
+        {
             Ok(_) | Err(Error::Done) => {}
             Err(error) => {
                 self.error.get_or_insert(format!("the connection is lost: {error}"));
@@ -184,7 +191,9 @@ impl Agent for QuicheEnd {
             delivered: self.received,
             window: path.as_ref().map(|path| path.cwnd as u64),
             datagram: Some(self.connection.max_send_udp_payload_size() as u16),
-            srtt: path.as_ref().map(|path| Duration::from_nanos(path.rtt.as_nanos() as u64)),
+            srtt: path
+                .as_ref()
+                .map(|path| Duration::from_nanos(path.rtt.as_nanos() as u64)),
             lost: Some(self.connection.stats().lost as u64),
             timeouts: path.map(|path| path.total_pto_count as u64),
             error: self.error.clone(),

@@ -2,6 +2,7 @@
 
 use quinn_proto as proto;
 
+#[expect(clippy::duplicate_mod, reason = "once for each of the two crates, which it has as `proto`")]
 #[path = "quic.rs"]
 mod quic;
 

@@ -47,5 +47,8 @@ pub(crate) fn server() -> Result<ServerConfig, Error> {
     let config = ServerConfig::builder_with_details(Arc::new(default_provider()), Arc::new(Date(date())))
         .with_protocol_versions(&[&TLS13])?
         .with_no_client_auth();
-    config.with_single_cert(vec![CertificateDer::from(CERTIFICATE)], PrivatePkcs8KeyDer::from(KEY).into())
+    config.with_single_cert(
+        vec![CertificateDer::from(CERTIFICATE)],
+        PrivatePkcs8KeyDer::from(KEY).into(),
+    )
 }

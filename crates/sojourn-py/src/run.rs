@@ -90,12 +90,7 @@ pub(crate) fn run(py: Python<'_>, scenario_json: &str, stacks: Given) -> PyResul
 /// Parquet file, and the layout that puts the series back into the record.
 #[pyfunction]
 #[pyo3(signature = (scenario_json, id, stacks = Vec::new()))]
-pub(crate) fn run_stored<'py>(
-    py: Python<'py>,
-    scenario_json: &str,
-    id: &str,
-    stacks: Given,
-) -> PyResult<Parts<'py>> {
+pub(crate) fn run_stored<'py>(py: Python<'py>, scenario_json: &str, id: &str, stacks: Given) -> PyResult<Parts<'py>> {
     let record = record(py, scenario_json, stacks)?;
     parts(py, &record, id)
 }
@@ -164,7 +159,9 @@ fn record(py: Python<'_>, scenario_json: &str, stacks: Given) -> PyResult<Record
     let stacks = stacks::stacks(stacks)?;
     let scenario = self::scenario(scenario_json, Backend::Sim).map_err(param)?;
     let clock = Clock::start();
-    let run = py.detach(|| Run::with_stacks(scenario, Stacks(&stacks))).map_err(param)?;
+    let run = py
+        .detach(|| Run::with_stacks(scenario, Stacks(&stacks)))
+        .map_err(param)?;
     drive(py, run, &clock)
 }
 

@@ -16,7 +16,11 @@ pub(crate) type Given = Vec<(String, String, Vec<String>, Py<PyAny>)>;
 pub(crate) fn stacks(all: Given) -> PyResult<Vec<Stack>> {
     let control = |word: String| {
         let named = Algorithm::ALL.iter().copied().find(|control| control.name() == word);
-        named.ok_or_else(|| param(format!("a stack's control is {word:?}, but must be one of `sojourn list`")))
+        named.ok_or_else(|| {
+            param(format!(
+                "a stack's control is {word:?}, but must be one of `sojourn list`"
+            ))
+        })
     };
     let one = |(name, version, controls, open): (String, String, Vec<String>, Py<PyAny>)| {
         Ok(Stack {

@@ -380,9 +380,11 @@ impl FlowScenario {
             (Some(streams), _) if !(1..=STREAMS_MAX).contains(&streams) => {
                 fail(&field("streams"), streams, format!("1 to {STREAMS_MAX}"))
             }
-            (_, Some(EcnMode::Classic | EcnMode::Accurate)) => {
-                fail(&field("ecn"), "given", "false or absent with a stack, which decides for itself")
-            }
+            (_, Some(EcnMode::Classic | EcnMode::Accurate)) => fail(
+                &field("ecn"),
+                "given",
+                "false or absent with a stack, which decides for itself",
+            ),
             _ => Ok(()),
         }
     }

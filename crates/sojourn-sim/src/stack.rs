@@ -53,7 +53,10 @@ impl Stacks<'_> {
 
     /// The version of each, by name.
     pub(crate) fn versions(&self) -> BTreeMap<String, String> {
-        self.0.iter().map(|stack| (stack.name.clone(), stack.version.clone())).collect()
+        self.0
+            .iter()
+            .map(|stack| (stack.name.clone(), stack.version.clone()))
+            .collect()
     }
 
     /// Opens a connection of the stack that flow `flow` names; else answers why there is none, as a sentence.
@@ -63,10 +66,12 @@ impl Stacks<'_> {
     pub fn open(&self, flow: &str, name: &str, opening: &Opening) -> Result<Ends, String> {
         let Some(stack) = self.find(name) else {
             let all: Vec<&str> = self.0.iter().map(|stack| stack.name.as_str()).collect();
-            let has = if all.is_empty() { "none".to_owned() } else { all.join(", ") };
-            return Err(format!(
-                "flow {flow:?}: stack is {name:?}, but this program has {has}"
-            ));
+            let has = if all.is_empty() {
+                "none".to_owned()
+            } else {
+                all.join(", ")
+            };
+            return Err(format!("flow {flow:?}: stack is {name:?}, but this program has {has}"));
         };
         if let Some(control) = opening.control
             && !stack.controls.contains(&control)
@@ -75,7 +80,11 @@ impl Stacks<'_> {
             return Err(format!(
                 "flow {flow:?}: congestion_control is {:?}, but {name} has {}",
                 control.name(),
-                if all.is_empty() { "none to choose".to_owned() } else { all.join(", ") }
+                if all.is_empty() {
+                    "none to choose".to_owned()
+                } else {
+                    all.join(", ")
+                }
             ));
         }
         (stack.open)(opening).map_err(|why| format!("flow {flow:?}: stack {name}: {why}"))

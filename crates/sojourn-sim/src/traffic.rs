@@ -12,11 +12,11 @@ pub mod web;
 
 use crate::agent::AgentEnd;
 use crate::draws;
-use crate::simulator::SimError;
-use crate::stack::{Opening, Stacks};
 use crate::network::{Destination, LinkId};
 use crate::probe::{Probe, ProbeKind, ProbeSpec};
+use crate::simulator::SimError;
 use crate::source::Source;
+use crate::stack::{Opening, Stacks};
 use crate::tap::Protocol;
 use download::{DownloadSpec, Downloader};
 use flood::{Flood, FloodSpec};

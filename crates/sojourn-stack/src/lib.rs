@@ -98,7 +98,17 @@ pub fn program(stacks: &[Stack]) -> ExitCode {
             cc,
             rate,
             seed,
-        } => live::send(stacks, &stack, to, &live::Means { seconds, cc, rate, seed }),
+        } => live::send(
+            stacks,
+            &stack,
+            to,
+            &live::Means {
+                seconds,
+                cc,
+                rate,
+                seed,
+            },
+        ),
         Command::Receive {
             stack,
             port,
@@ -131,5 +141,8 @@ fn list(stacks: &[Stack]) -> String {
         json!({"name": stack.name, "version": stack.version, "controls": controls})
     };
     let all: Vec<_> = stacks.iter().map(one).collect();
-    format!("{}\n", json!({"format": FORMAT, "code_version": env!("CARGO_PKG_VERSION"), "stacks": all}))
+    format!(
+        "{}\n",
+        json!({"format": FORMAT, "code_version": env!("CARGO_PKG_VERSION"), "stacks": all})
+    )
 }

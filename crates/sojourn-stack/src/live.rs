@@ -5,11 +5,12 @@
 
 use crate::cost::Clock;
 use crate::run::print;
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use serde_json::json;
 use sojourn_scenario::Application;
 use sojourn_sim::{Agent, Datagram, Opening, Stack, Stacks};
 use sojourn_tcp::cc::Algorithm;
-use sojourn_units::{Duration, Rate, Time};
+use sojourn_units::{Rate, Time};
 use std::net::{SocketAddr, UdpSocket};
 
 /// Longest payload of a UDP datagram, bytes.
@@ -61,7 +62,15 @@ fn ends(stacks: &[Stack], name: &str, means: &Means) -> Result<sojourn_sim::stac
 
 /// Carries datagrams between the agent and the socket for so many seconds, and prints what the agent knows then. An end that
 /// was not connected talks to whoever it heard first.
-fn drive(agent: &mut dyn Agent, socket: &UdpSocket, mut application: Option<Application>, seconds: f64) -> Result<(), String> {
+fn drive(
+    agent: &mut dyn Agent,
+    socket: &UdpSocket,
+    mut application: Option<Application>,
+    seconds: f64,
+) -> Result<(), String> {
+    socket
+        .set_nonblocking(true)
+        .map_err(|error| format!("the socket: {error}"))?;
     let clock = Clock::start();
     let now = || Time::from_nanos((clock.seconds() * 1e9) as u64);
     let end = Time::from_nanos((seconds * 1e9) as u64);
@@ -89,10 +98,19 @@ fn drive(agent: &mut dyn Agent, socket: &UdpSocket, mut application: Option<Appl
             }
         }
         timer = agent.poll_timeout();
-        let next = timer.into_iter().chain(due.filter(|_| application.is_some())).chain([end]).min();
-        let wait = next.map_or(Duration::ZERO, |next| Duration::from_nanos(next.as_nanos().saturating_sub(now().as_nanos())));
-        let wait = std::time::Duration::from_nanos(wait.as_nanos().max(1_000));
-        socket.set_read_timeout(Some(wait)).map_err(|error| format!("the socket: {error}"))?;
+        let next = timer
+            .into_iter()
+            .chain(due.filter(|_| application.is_some()))
+            .chain([end])
+            .min();
+        let wait = next.map_or(0, |next| next.as_nanos().saturating_sub(now().as_nanos()));
+        let wait = Timespec {
+            tv_sec: (wait / 1_000_000_000).cast_signed(),
+            tv_nsec: (wait % 1_000_000_000).cast_signed(),
+        };
+        // A socket's own time-out has the kernel's ticks, this has nanoseconds. What interrupts it is seen in the next turn.
+        let _ = poll(&mut [PollFd::new(socket, PollFlags::IN)], Some(&wait));
+        // One datagram a turn: as in the simulator, the agent may send before it gets the next one.
         if let Ok((length, from)) = socket.recv_from(&mut buffer) {
             if !heard {
                 socket.connect(from).map_err(|error| format!("{from}: {error}"))?;

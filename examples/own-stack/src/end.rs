@@ -30,7 +30,9 @@ pub struct End {
 impl End {
     /// The first `count` datagrams under way are lost.
     fn lose(&mut self, count: usize) {
-        self.under_way = self.under_way.split_off(&self.under_way.keys().nth(count).copied().unwrap_or(u64::MAX));
+        self.under_way = self
+            .under_way
+            .split_off(&self.under_way.keys().nth(count).copied().unwrap_or(u64::MAX));
         self.lost += count as u64;
         self.unsent += (count * SIZE) as u64;
     }
@@ -48,7 +50,7 @@ impl Agent for End {
             if overtaken > 0 {
                 self.lose(overtaken);
                 self.window /= 2.0;
-            } else if cfg!(feature = "idle-growth") || self.unsent > 0 {
+            } else if cfg!(feature = "idle-growth") || self.unsent >= SIZE as u64 {
                 self.window += 1.0 / self.window.max(LEAST);
             }
         }

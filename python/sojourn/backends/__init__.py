@@ -85,7 +85,8 @@ class Simulator:
     Parameters
     ----------
     stacks
-        What has the transports that flows may name: a program, or a Python file; `None` is the program that is installed.
+        What has the transports that flows may name: a program, or a Python file; `None` is the program that is
+        installed.
     """
 
     name = "sim"

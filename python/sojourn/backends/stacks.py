@@ -160,8 +160,8 @@ def runner_of(stacks: str | None) -> Program | PythonFile:
         found = str(beside) if beside.is_file() else shutil.which(PROGRAM)
         if found is None:
             message = (
-                f"this needs the program {PROGRAM}, which has quinn and noq and is not installed: `make stacks`, or name "
-                "another one with --stacks"
+                f"this needs the program {PROGRAM}, which has quinn and noq and is not installed: `make stacks`, or "
+                "name another one with --stacks"
             )
             raise ParamError(message)
         return Program(Path(found))

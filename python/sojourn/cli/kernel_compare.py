@@ -159,7 +159,11 @@ def write(folder: ResultFolder, found: Pair) -> None:
         )
         for row in found.rows
     ]
-    figures = {"runs": two_kernels.paired(panels, found.labels, title=f"{found.experiment}: each run on both {found.kind.noun}s")}
+    figures = {
+        "runs": two_kernels.paired(
+            panels, found.labels, title=f"{found.experiment}: each run on both {found.kind.noun}s"
+        )
+    }
     for number, (name, both) in enumerate(found.runs.items(), start=1):
         series = [pl.concat([run.series for run in runs]) for runs in both]
         title = f"{found.experiment}, {name}"

@@ -24,15 +24,15 @@ They are in a program of their own (`make stacks`: quinn and noq), in one that y
 """
 
 _CHECK = """\
-Runs a stack in cells where its windows, losses and delays show, each twice with one seed. It says which flows failed and
-why, and whether the two runs differ: then something in the stack reads a clock, or draws from the system. The exit status
-is 1 if something is wrong.
+Runs a stack in cells where its windows, losses and delays show, each twice with one seed. It says which flows failed
+and why, and whether the two runs differ: then something in the stack reads a clock, or draws from the system. The exit
+status is 1 if something is wrong.
 """
 
 _COMPARE = """\
 Runs two builds of a stack in the same cells with the same seeds, and says in what they differ, as `sojourn kernel
-compare` does for kernels: each difference with its interval, and a verdict at which the whole table has a false "differs"
-in one of twenty comparisons at most. The exit status is 1 if a threshold was given and a row differs.
+compare` does for kernels: each difference with its interval, and a verdict at which the whole table has a false
+"differs" in one of twenty comparisons at most. The exit status is 1 if a threshold was given and a row differs.
 """
 
 
@@ -57,7 +57,8 @@ def add(commands: Any) -> None:
         "--scenario",
         metavar="FILE",
         action="append",
-        help="a TOML file of a scenario whose flows name the stack; repeat the option for several (default: eight cells)",
+        help="a TOML file of a scenario whose TCP flows the stack carries; repeat the option for several (default: "
+        "eight cells)",
     )
     compared.add_argument(
         "--threshold",
@@ -83,7 +84,13 @@ def _list(args: argparse.Namespace) -> int:
     if args.json:
         print(json.dumps([asdict(one) for one in found]))
     else:
-        print(tables.text(["stack", "version", "controls (--cc)"], [[o.name, o.version, ", ".join(o.controls)] for o in found], left=3))
+        print(
+            tables.text(
+                ["stack", "version", "controls (--cc)"],
+                [[o.name, o.version, ", ".join(o.controls)] for o in found],
+                left=3,
+            )
+        )
     return 0
 
 

@@ -1,4 +1,4 @@
-"""Two kernels, or two builds of stacks, under the same scenarios with the same seeds: what `compare` of either finds."""
+"""Two kernels, or two builds of a stack, under the same scenarios with the same seeds: what `compare` finds."""
 
 from __future__ import annotations
 

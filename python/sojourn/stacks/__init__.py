@@ -48,7 +48,7 @@ class Agent(Protocol):
         """Return when `on_timeout` is to be called; `None` for never. It must be later than the last one."""
 
     def on_timeout(self, now: int) -> None:
-        """The conversation starts, or the time of `poll_timeout` has come."""
+        """Start the conversation, or go on, because the time of `poll_timeout` has come."""
 
     def on_application(self, made: int | None, closes: bool, stops: bool, now: int) -> None:  # noqa: FBT001
         """Take bytes to send from the application of the opener.

@@ -9,7 +9,7 @@ from sojourn.scenario import Flow, Probe, Scenario
 #: Length of a cell's window.
 DURATION = "20s"
 #: What is compared: latency, goodput, losses and windows.
-METRICS = ("latency", "rtt_p99", "goodput_up", "drops_up", "retransmissions_up", "cwnd_up")
+METRICS = ("induced_latency_ms", "rtt_p99_ms", "goodput_up_mbit", "drops_up", "retransmissions_up", "cwnd_up")
 
 _FLOW = Flow(name="stack", direction="up", kind=None)
 _BASE = Scenario(
@@ -38,7 +38,10 @@ def cells(stack: str, control: str | None = None) -> list[tuple[str, Scenario]]:
         ("pfifo 1000", replace(base, qdisc_up="pfifo limit 1000")),
         ("1 % loss", replace(base, qdisc_up="pfifo limit 1000", loss_up=0.01)),
         ("long link", replace(base, qdisc_up="pfifo limit 1000", rtt="600ms")),
-        ("limited by its application", replace(base, qdisc_up="pfifo limit 1000", flows=(replace(flow, rate="3mbit"),))),
+        (
+            "limited by its application",
+            replace(base, qdisc_up="pfifo limit 1000", flows=(replace(flow, rate="3mbit"),)),
+        ),
         ("bursts after idle times", replace(base, qdisc_up="pfifo limit 1000", flows=(bursts,))),
         ("beside CUBIC", replace(base, qdisc_up="pfifo limit 100", flows=beside)),
     ]

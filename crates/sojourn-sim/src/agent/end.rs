@@ -32,8 +32,10 @@ struct FlowEnd {
     /// What it sends is not ECN-capable.
     not_ect: bool,
     counts: EndCounts,
-    /// What the agent had delivered when the measured window began.
+    /// What the agent had delivered when the measured window began, and the most that it has said: one that has failed says
+    /// nothing more.
     before: u64,
+    most: u64,
     failure: Option<String>,
 }
 
@@ -133,7 +135,8 @@ impl AgentEnd {
 
     /// Payload that it has delivered in the measured window so far.
     pub(crate) fn delivered(&self) -> u64 {
-        self.report().delivered.saturating_sub(self.flow.as_ref().map_or(0, |flow| flow.before))
+        let (before, most) = self.flow.as_ref().map_or((0, 0), |flow| (flow.before, flow.most));
+        self.report().delivered.max(most).saturating_sub(before)
     }
 
     /// Ends the conversation: nothing more is asked of this agent.
@@ -179,7 +182,9 @@ impl AgentEnd {
         let now = context.now();
         while let Some(mut datagram) = self.call(|agent| agent.poll_transmit(now)) {
             if self.instant.1 == AT_ONCE {
-                self.fail(format!("it sent {AT_ONCE} datagrams at {now}, and wants to send more at the same instant"));
+                self.fail(format!(
+                    "it sent {AT_ONCE} datagrams at {now}, and wants to send more at the same instant"
+                ));
                 break;
             }
             self.instant.1 += 1;
@@ -196,7 +201,7 @@ impl AgentEnd {
             }
             context.send_datagram(datagram);
         }
-        self.timer = self.call(|agent| agent.poll_timeout());
+        self.timer = self.call(<dyn Agent>::poll_timeout);
         let due = self.flow.as_ref().and_then(|flow| flow.application.as_ref()?.due);
         context.wake(self.timer.into_iter().chain(due).min());
     }
@@ -252,7 +257,7 @@ impl Source for AgentEnd {
     fn begin_window(&mut self) {
         let delivered = self.report().delivered;
         if let Some(flow) = &mut self.flow {
-            flow.before = delivered;
+            (flow.before, flow.most) = (delivered, delivered);
             flow.counts.measures = true;
         }
     }
@@ -260,8 +265,9 @@ impl Source for AgentEnd {
     fn on_sample(&mut self) {
         let report = self.report();
         let Some(flow) = &mut self.flow else { return };
+        flow.most = flow.most.max(report.delivered);
         let counts = &mut flow.counts;
-        counts.delivered.push(report.delivered.saturating_sub(flow.before));
+        counts.delivered.push(flow.most.saturating_sub(flow.before));
         let datagrams = report.window.zip(report.datagram);
         let window = datagrams.map(|(window, datagram)| window as f64 / f64::from(datagram.max(1)));
         counts.window.push(window.map_or(0, |window| window.round() as u32));

@@ -3,7 +3,9 @@
 use super::assemble::{self, DropsByReason, EcnFacts, FlowFacts, Probes, SeriesFacts};
 use super::numbers::{mean, seconds_from, signed_ns};
 use super::simulated::Simulated;
-use super::{BottleneckRecord, FlowRecord, LinkSeriesRecord, PerDirection, SojournOfOne, StackRecord, UdpRecord, flusher};
+use super::{
+    BottleneckRecord, FlowRecord, LinkSeriesRecord, PerDirection, SojournOfOne, StackRecord, UdpRecord, flusher,
+};
 use crate::agent::{AgentEnd, EndCounts};
 use crate::network::{LinkId, RoutePair};
 use crate::probe::Probe;
@@ -189,13 +191,14 @@ fn stack(run: Simulated<'_>, f: &FlowScenario, added: Added, queue_shared_with: 
     let (sender, receiver) = (end(added.index)?, end(added.index + 1)?);
     let (sent, read, counts) = (sender.report(), receiver.report(), sender.counts());
     let error = sent.error.or(read.error).or_else(|| {
-        let silent = counts.sent == 0 && counts.too_long == 0;
-        (read.delivered == 0).then(|| match silent {
-            true => "it sent nothing".to_owned(),
-            false => format!(
-                "nothing of what it sent was read: {} datagrams were sent, and {} were too long for the path",
-                counts.sent, counts.too_long
-            ),
+        if read.delivered > 0 {
+            return None;
+        }
+        let (sent, long) = (counts.sent, counts.too_long);
+        let nothing = "nothing of what it sent was read";
+        Some(match sent + long {
+            0 => "it sent nothing".to_owned(),
+            _ => format!("{nothing}: {sent} datagrams were sent, and {long} were too long for the path"),
         })
     });
     Some(FlowFacts {

@@ -4,6 +4,7 @@ use sojourn_scenario::Step;
 use sojourn_sim::record::FlowRecord;
 use sojourn_sim::{Agent, Datagram, Opening, Report, Scenario, Stack, Stacks, run_with};
 use sojourn_units::{Duration, Time};
+use std::sync::{Arc, Mutex};
 
 /// An end that does as it is told: what it sends is `size` bytes, a datagram each `gap`.
 #[derive(Clone, Default)]
@@ -15,8 +16,6 @@ struct Odd {
     now: u64,
     fault: Fault,
     received: u64,
-    /// What its application has made.
-    made: Vec<(Option<u64>, u64)>,
 }
 
 #[derive(Clone, Copy, Default, PartialEq)]
@@ -27,6 +26,7 @@ enum Fault {
     NeverStops,
     PastTimer,
     BadReport,
+    Late,
 }
 
 impl Agent for Odd {
@@ -42,18 +42,22 @@ impl Agent for Odd {
     }
 
     fn poll_timeout(&mut self) -> Option<Time> {
-        if self.fault == Fault::PastTimer { Some(Time::ZERO) } else { self.due }
-    }
-
-    fn on_timeout(&mut self, now: Time) {
-        assert!(self.fault != Fault::Panics || now < Time::from_millis(500), "out of order");
-        if self.gap > Duration::ZERO {
-            (self.now, self.due) = (self.now + 1, Some(now + self.gap));
+        if self.fault == Fault::PastTimer {
+            Some(Time::ZERO)
+        } else {
+            self.due
         }
     }
 
-    fn on_application(&mut self, step: Step, now: Time) {
-        self.made.push((step.bytes, now.as_nanos()));
+    fn on_timeout(&mut self, now: Time) {
+        assert!(
+            self.fault != Fault::Panics || now < Time::from_millis(500),
+            "out of order"
+        );
+        assert!(self.fault != Fault::Late || now < Time::from_millis(1500), "at last");
+        if self.gap > Duration::ZERO {
+            (self.now, self.due) = (self.now + 1, Some(now + self.gap));
+        }
     }
 
     fn report(&self) -> Report {
@@ -97,10 +101,17 @@ fn a_flow_of_a_stack_is_in_the_record() {
     let flow = flow(each_10_ms(1000), "");
     // One each 10 ms from 0 to 2 s. Those of the last half round trip, 25 ms and 0.8 ms on the link, are under way.
     assert_eq!((flow.kind, flow.segments_sent, flow.retransmissions), ("stack", 201, 7));
-    assert!((flow.goodput_mbit - 198.0 * 8000.0 / 2e6).abs() < 0.005, "{}", flow.goodput_mbit);
+    assert!(
+        (flow.goodput_mbit - 198.0 * 8000.0 / 2e6).abs() < 0.005,
+        "{}",
+        flow.goodput_mbit
+    );
     assert_eq!(flow.mean_cwnd_segments, Some(2.0));
     let stack = flow.stack.expect("of a stack");
-    assert_eq!((stack.name.as_str(), stack.version.as_str(), stack.too_long), ("odd", "odd 1", 0));
+    assert_eq!(
+        (stack.name.as_str(), stack.version.as_str(), stack.too_long),
+        ("odd", "odd 1", 0)
+    );
     assert_eq!(flow.error, None);
 }
 
@@ -113,6 +124,8 @@ fn what_goes_wrong_is_told_by_the_flow() {
     for (sender, error) in [
         (with(Fault::Panics), "it failed: out of order"),
         (with(Fault::BadReport), "it failed: no answer"),
+        // What it said before it failed is kept.
+        (with(Fault::Late), "it failed: at last"),
         (
             with(Fault::NeverStops),
             "it sent 100000 datagrams at 0.000000000s, and wants to send more at the same instant",
@@ -136,23 +149,31 @@ fn what_goes_wrong_is_told_by_the_flow() {
     }
 }
 
+/// What an application has made: bytes, and whether these are the last.
+type Made = Arc<Mutex<Vec<(Option<u64>, bool)>>>;
+
+/// An end that tells what its application makes.
+struct Tells(Odd, Made);
+
+impl Agent for Tells {
+    fn on_datagram(&mut self, datagram: Datagram, now: Time) {
+        self.0.on_datagram(datagram, now);
+    }
+
+    fn poll_transmit(&mut self, now: Time) -> Option<Datagram> {
+        self.0.poll_transmit(now)
+    }
+
+    fn on_application(&mut self, step: Step, _: Time) {
+        self.1.lock().expect("one thread").push((step.bytes, step.closes));
+    }
+}
+
 #[test]
 fn its_application_is_that_of_any_flow() {
     // 1 Mbit/s in pieces of 1472 bytes, until all 4000 are made; the end of each is told by `Step`.
     let sender = each_10_ms(1000);
-    let made = std::sync::Arc::new(std::sync::Mutex::new(Vec::new()));
-    struct Tells(Odd, std::sync::Arc<std::sync::Mutex<Vec<(Option<u64>, bool)>>>);
-    impl Agent for Tells {
-        fn on_datagram(&mut self, datagram: Datagram, now: Time) {
-            self.0.on_datagram(datagram, now);
-        }
-        fn poll_transmit(&mut self, now: Time) -> Option<Datagram> {
-            self.0.poll_transmit(now)
-        }
-        fn on_application(&mut self, step: Step, _: Time) {
-            self.1.lock().expect("one thread").push((step.bytes, step.closes));
-        }
-    }
+    let made = Made::default();
     let told = made.clone();
     let stack = Stack {
         name: "tells".to_owned(),
@@ -172,12 +193,19 @@ fn its_application_is_that_of_any_flow() {
 #[test]
 fn what_a_stack_has_not_is_refused() {
     let refuses = |keys: &str| {
-        let text = format!(r#"{{"duration": "1s", "flows": [{{"name": "a", "direction": "up", "stack": "odd"{keys}}}]}}"#);
+        let text =
+            format!(r#"{{"duration": "1s", "flows": [{{"name": "a", "direction": "up", "stack": "odd"{keys}}}]}}"#);
         Scenario::from_json(&text).expect_err("refused").to_string()
     };
     for (keys, sentence) in [
-        (r#", "kind": "tcp""#, "flows[0].kind is given, but must be absent with a stack"),
-        (r#", "protocol": "udp", "rate": "1mbit""#, "flows[0].protocol is given, but must be absent with a stack"),
+        (
+            r#", "kind": "tcp""#,
+            "flows[0].kind is given, but must be absent with a stack",
+        ),
+        (
+            r#", "protocol": "udp", "rate": "1mbit""#,
+            "flows[0].protocol is given, but must be absent with a stack",
+        ),
         (r#", "streams": 0"#, "flows[0].streams is 0, but must be 1 to 1000"),
         (
             r#", "ecn": true"#,
@@ -191,5 +219,8 @@ fn what_a_stack_has_not_is_refused() {
     assert_eq!(error, "flows[0].streams is 2, but must be absent without a stack");
     let text = r#"{"duration": "1s", "flows": [{"name": "a", "direction": "up", "stack": "odd"}]}"#;
     let error = sojourn_sim::run(Scenario::from_json(text).expect("a scenario")).expect_err("no stacks");
-    assert_eq!(error.to_string(), r#"flow "a": stack is "odd", but this program has none"#);
+    assert_eq!(
+        error.to_string(),
+        r#"flow "a": stack is "odd", but this program has none"#
+    );
 }
