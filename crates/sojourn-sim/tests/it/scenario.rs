@@ -33,7 +33,7 @@ fn unknown_keys_are_named_with_their_place_and_what_may_stand_there() {
         ),
         (
             flow(json!({"cc": "reno"})),
-            "key \"flows[0].cc\" is unknown, but must be one of name, kind, protocol, direction, congestion_control, ecn, rtt, \
+            "key \"flows[0].cc\" is unknown, but must be one of name, kind, protocol, direction, stack, streams, congestion_control, ecn, rtt, \
              start, stop, bytes, rate, write, write_interval, client, server, station, dscp, \
              ends",
         ),
