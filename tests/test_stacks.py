@@ -158,4 +158,4 @@ def test_stacks_of_others_are_in_order(stack: str, inside: Cli, monkeypatch: pyt
     words = ("run", "bulk", "--flows-down", "0", "--duration", "2s", "--stack", stack)
     # After 9999 the certificate is out of date.
     monkeypatch.setitem(os.environ, "SOJOURN_STACKS_DATE", "300000000000")
-    assert "Expired" in inside(*words, status=1).stdout
+    assert "is not valid after" in inside(*words, status=1).stdout

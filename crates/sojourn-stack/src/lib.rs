@@ -11,7 +11,6 @@
 //!
 //! `examples/own-stack` is a whole one.
 
-pub mod cost;
 mod live;
 mod run;
 

@@ -3,12 +3,12 @@
 //! Deviation: a socket of the standard library neither sets nor tells the ECN field, so nothing is ECN-capable here. In a
 //! scenario that is `ecn = false`.
 
-use crate::cost::Clock;
 use crate::run::print;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use serde_json::json;
 use sojourn_scenario::Application;
 use sojourn_sim::{Agent, Datagram, Opening, Stack, Stacks};
+use sojourn_store::cost::Clock;
 use sojourn_tcp::cc::Algorithm;
 use sojourn_units::{Rate, Time};
 use std::net::{SocketAddr, UdpSocket};

@@ -1,8 +1,8 @@
 //! One run in the simulator.
 
-use crate::cost::{Clock, peak_rss_mb};
 use sojourn_sim::{Backend, Limits, Record, Scenario, Stack, Stacks, run_with};
 use sojourn_store::Packed;
+use sojourn_store::cost::{Clock, peak_rss_mb};
 use std::io::{Read, Write, stdin, stdout};
 
 /// Prints bytes on standard output.

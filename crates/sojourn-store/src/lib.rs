@@ -4,6 +4,7 @@
 //! [`read_heads`] makes a table of many stored runs.
 
 mod columns;
+pub mod cost;
 mod heads;
 mod pack;
 pub mod parquet;
