@@ -129,7 +129,7 @@ impl Meter {
         self.backlog.bytes += packet.size();
         self.syns_offered += u64::from(packet.syns());
         if let Some(standing) = &mut self.standing {
-            standing.come(packet);
+            standing.come(packet, now);
         }
     }
 
@@ -154,7 +154,7 @@ impl Meter {
             self.routes[usize::from(packet.route)].data_sent += 1;
         }
         if let Some(standing) = &mut self.standing {
-            standing.pass();
+            standing.pass(packet, now);
         }
     }
 
@@ -192,7 +192,7 @@ impl Meter {
             route.data_dropped += 1;
         }
         if let Some(standing) = &mut self.standing {
-            standing.lose(packet);
+            standing.lose(packet, now);
         }
     }
 
@@ -216,7 +216,7 @@ impl Meter {
             route.data_sojourn_max_ns = route.data_sojourn_max_ns.max(sojourn.as_nanos());
         }
         if let Some(standing) = &mut self.standing {
-            standing.depart(packet, sojourn, marked);
+            standing.depart(packet, sojourn, marked, now);
         }
     }
 

@@ -178,7 +178,13 @@ impl Run {
     /// What the run looks like now, and what has come since the last call; `None` if it is not watched.
     pub fn view(&mut self) -> Option<View> {
         let seen = self.observer.as_mut()?;
-        Some(seen.look(&self.scenario, &self.simulator, &self.places, self.begin, self.end))
+        Some(seen.look(&self.scenario, &mut self.simulator, &self.places, self.begin, self.end))
+    }
+
+    /// The airtime of each station of a cell since the beginning of the run; empty without one.
+    #[must_use]
+    pub fn airtimes(&self) -> Vec<Duration> {
+        self.simulator.airtimes()
     }
 
     /// The names of what [`Run::view`] numbers.

@@ -19,6 +19,10 @@ pub struct QueueView {
     pub flows: Vec<u16>,
     /// For each packet its size on the wire, bytes.
     pub sizes: Vec<u16>,
+    /// For each packet how long it has stood.
+    pub stood: Vec<Duration>,
+    /// What came and left since the last view; not what did so in a cell. Of very many, the first.
+    pub passages: Vec<PassageView>,
     /// All packets that stand, and their bytes.
     pub packets: u64,
     /// Their bytes.
@@ -39,6 +43,33 @@ pub struct QueueView {
     pub rate: Rate,
 }
 
+/// What befell a packet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PassageKind {
+    /// It came to the queue.
+    Arrival,
+    /// It left the queue for the link.
+    Departure,
+    /// It left with a mark of congestion.
+    Marked,
+    /// It was dropped.
+    Drop,
+}
+
+/// A packet that came to a queue, or left it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct PassageView {
+    /// When, since the beginning of the measured window, s; negative before.
+    pub at_s: f64,
+    /// Whose it is, as a number of [`Names::all`].
+    pub flow: u16,
+    /// What befell it.
+    pub kind: PassageKind,
+    /// How long it had stood; nothing for an arrival.
+    pub stood: Duration,
+}
+
 /// A TCP flow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
@@ -56,6 +87,18 @@ pub struct Ping {
     /// When it was sent, since the beginning of the measured window, s; negative before.
     pub at_s: f64,
     /// Its round-trip time, or its one-way delay; `None` if it was lost.
+    pub delay: Option<Duration>,
+}
+
+/// A packet of a voice call.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct VoicePacket {
+    /// Whose it is, as a number of [`Names::all`].
+    pub flow: u16,
+    /// When it was sent, since the beginning of the measured window, s.
+    pub at_s: f64,
+    /// Its one-way delay; `None` if it was lost.
     pub delay: Option<Duration>,
 }
 
@@ -85,6 +128,10 @@ pub struct View {
     pub flows: Vec<FlowView>,
     /// What probes have measured since the last view.
     pub pings: Vec<Ping>,
+    /// How long the ping has been under way that was sent first of those that no answer has come to.
+    pub waits: Option<Duration>,
+    /// What became of packets of voice calls since the last view.
+    pub voice: Vec<VoicePacket>,
     /// The pages that were loaded since the last view.
     pub pages: Vec<Page>,
     /// Airtime of each station since the last view; empty without a cell.

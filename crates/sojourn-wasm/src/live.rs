@@ -71,6 +71,14 @@ impl Live {
         Ok(Snapshot { view })
     }
 
+    /// The airtime of each station of a cell since the beginning of the run, s; empty without one.
+    ///
+    /// # Errors
+    /// A sentence if the record was taken.
+    pub fn airtimes(&mut self) -> Result<Vec<f64>, String> {
+        Ok(self.run()?.airtimes().into_iter().map(Duration::as_secs_f64).collect())
+    }
+
     /// The names of what is seen, as a JSON object with `names`, `flows`, `stations`, `normalized` and `durationS`.
     ///
     /// # Errors
@@ -145,11 +153,17 @@ mod tests {
     fn a_watched_run_has_the_record_of_one_that_is_not() {
         let mut live = Live::new(SCENARIO, true).unwrap();
         let mut seen = 0;
+        let (mut came, mut left) = (0, 0);
         while live.advance(0.0371).unwrap() < 1.0 {
             let look = live.look().unwrap();
             let queue = look.down();
             assert_eq!(queue.flows().len(), queue.sizes().len());
             assert_eq!(queue.packets() as usize, queue.flows().len());
+            assert_eq!(queue.stood().len(), queue.flows().len());
+            let kinds: Vec<f64> = queue.passages().chunks(4).map(|four| four[2]).collect();
+            came += kinds.iter().filter(|&&kind| kind == 0.0).count();
+            left += kinds.iter().filter(|&&kind| kind > 0.0).count();
+            assert_eq!(came - left, queue.flows().len());
             seen = seen.max(queue.flows().len());
         }
         assert!(seen > 20, "a FIFO fills, but no more than {seen} packets were seen");

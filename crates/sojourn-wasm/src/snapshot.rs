@@ -1,6 +1,6 @@
 //! A run at a moment, as arrays of numbers.
 
-use sojourn_sim::view::{QueueView, View};
+use sojourn_sim::view::{PassageKind, PassageView, QueueView, View};
 use sojourn_units::Duration;
 use wasm_bindgen::prelude::wasm_bindgen;
 
@@ -20,6 +20,21 @@ pub struct Queue {
 
 fn ms(time: Option<Duration>) -> f64 {
     time.map_or(f64::NAN, Duration::as_millis_f64)
+}
+
+fn four(passage: &PassageView) -> [f64; 4] {
+    let kind = match passage.kind {
+        PassageKind::Arrival => 0.0,
+        PassageKind::Departure => 1.0,
+        PassageKind::Marked => 2.0,
+        PassageKind::Drop => 3.0,
+    };
+    [
+        passage.at_s,
+        f64::from(passage.flow),
+        kind,
+        passage.stood.as_millis_f64(),
+    ]
 }
 
 #[wasm_bindgen]
@@ -70,6 +85,23 @@ impl Snapshot {
         pairs.flatten().collect()
     }
 
+    /// How long the first ping that has no answer yet has been under way, ms; NaN if none is.
+    #[must_use]
+    #[wasm_bindgen(js_name = waitsMs)]
+    pub fn waits_ms(&self) -> f64 {
+        ms(self.view.waits)
+    }
+
+    /// Triples of the number of a voice call, the time at which a packet of it was sent (s), and its one-way delay (ms);
+    /// NaN is a loss.
+    #[must_use]
+    pub fn voice(&self) -> Vec<f64> {
+        let triples = self.view.voice.iter();
+        triples
+            .flat_map(|one| [f64::from(one.flow), one.at_s, ms(one.delay)])
+            .collect()
+    }
+
     /// Pairs of the time at which the load of a page ended (s) and how long it took (s).
     #[must_use]
     pub fn pages(&self) -> Vec<f64> {
@@ -101,6 +133,23 @@ impl Queue {
     #[must_use]
     pub fn sizes(&self) -> Vec<u16> {
         self.view.sizes.clone()
+    }
+
+    /// For each packet how long it has stood, ms.
+    #[must_use]
+    pub fn stood(&self) -> Vec<f32> {
+        self.view
+            .stood
+            .iter()
+            .map(|stood| stood.as_millis_f64() as f32)
+            .collect()
+    }
+
+    /// What came and left since the last look: time (s), flow, what befell it (0 it came, 1 it left, 2 it left with a mark, 3
+    /// it was dropped), and how long it had stood (ms).
+    #[must_use]
+    pub fn passages(&self) -> Vec<f64> {
+        self.view.passages.iter().flat_map(four).collect()
     }
 
     /// All packets that stand.

@@ -10,6 +10,8 @@ function viewOf(queue: Queue): QueueView {
   const view: QueueView = {
     flows: queue.flows(),
     sizes: queue.sizes(),
+    stood: queue.stood(),
+    passages: queue.passages(),
     packets: queue.packets(),
     bytes: queue.bytes(),
     departed: queue.departed(),
@@ -24,10 +26,37 @@ function viewOf(queue: Queue): QueueView {
   return view;
 }
 
+/** Frames on the air last up to some milliseconds. */
+const AIR_STEP_S = 0.0005;
+
 /** Remembers the frame before, for what is said since then. */
 export class Frames {
   private delivered: Float64Array | null = null;
   private nowS = 0;
+  private airtimes: Float64Array | null = null;
+  private air: number[] = [];
+  private atS = 0;
+
+  /** Goes on by so much simulated time. In a cell it does so in short steps, each of which has at most a few frames on the air. */
+  advance(live: Live, seconds: number): void {
+    const stations = this.airtimes ?? live.airtimes();
+    if (stations.length === 0) {
+      live.advance(seconds);
+      return;
+    }
+    this.airtimes = stations;
+    for (let left = seconds; left > 1e-9; left -= AIR_STEP_S) {
+      const step = Math.min(left, AIR_STEP_S);
+      live.advance(step);
+      this.atS += step;
+      const now = live.airtimes();
+      now.forEach((total, station) => {
+        const took = total - (this.airtimes?.[station] ?? 0);
+        if (took > 0) this.air.push(this.atS, station, took);
+      });
+      this.airtimes = now;
+    }
+  }
 
   /** The state now. `realS` is how long the advance took, in real time. */
   next(live: Live, realS: number): Frame {
@@ -45,13 +74,17 @@ export class Frames {
       cwnd: look.cwnd(),
       goodput,
       pings: look.pings(),
+      waitsMs: look.waitsMs(),
+      voice: look.voice(),
       pages: look.pages(),
       airtime: look.airtime(),
+      air: Float64Array.from(this.air),
       speed: realS > 0 ? stepS / realS : 0,
     };
     look.free();
     this.delivered = delivered;
-    this.nowS = nowS;
+    this.nowS = this.atS = nowS;
+    this.air = [];
     return frame;
   }
 }
@@ -59,8 +92,8 @@ export class Frames {
 /** The buffers of a frame, which are handed over instead of copied. */
 export function buffersOf(frame: Frame): ArrayBuffer[] {
   const arrays = [
-    ...[frame.up, frame.down].flatMap((queue) => [queue.flows, queue.sizes, queue.droppedByFlow]),
-    ...[frame.cwnd, frame.goodput, frame.pings, frame.pages, frame.airtime],
+    ...[frame.up, frame.down].flatMap((queue) => [queue.flows, queue.sizes, queue.stood, queue.passages, queue.droppedByFlow]),
+    ...[frame.cwnd, frame.goodput, frame.pings, frame.voice, frame.pages, frame.airtime, frame.air],
   ];
   return arrays.map((array) => array.buffer as ArrayBuffer);
 }

@@ -7,12 +7,19 @@ export type Scenario = Record<string, unknown>;
 /** A sentence of the simulator about bad input: it names the field, the value and the rule. */
 export class Refused extends Error {}
 
+/** What befell a packet at a queue. */
+export const Passage = { arrival: 0, departure: 1, marked: 2, drop: 3 } as const;
+
 /** What stands in one queue now. */
 export interface QueueView {
   /** For each packet, in the order of arrival: the number of its flow in `Opened.names`. */
   flows: Uint16Array;
   /** For each packet, its size on the wire, bytes. */
   sizes: Uint16Array;
+  /** For each packet how long it has stood, ms. */
+  stood: Float32Array;
+  /** What came and left since the last frame, four numbers each: time (s), flow, a `Passage`, and how long it had stood (ms). */
+  passages: Float64Array;
   /** Packets and bytes, as the discipline counts them. `packets` can be more than the length of `flows` (a cap). */
   packets: number;
   bytes: number;
@@ -43,10 +50,16 @@ export interface Frame {
   goodput: Float64Array;
   /** Round-trip times that probes measured since the last frame: pairs of time (s) and RTT (ms); NaN is a loss. */
   pings: Float64Array;
+  /** How long the first ping that has no answer yet has been under way, ms; NaN if none is. */
+  waitsMs: number;
+  /** Packets of voice calls since the last frame, three numbers each: flow, time of sending (s), delay (ms); NaN is a loss. */
+  voice: Float64Array;
   /** Page loads that ended since the last frame: pairs of time (s) and how long they took (s). */
   pages: Float64Array;
   /** Airtime shares by station, in a Wi-Fi scenario; else empty. */
   airtime: Float64Array;
+  /** What was on the air since the last frame, three numbers each: when it was over (s), station, how long it took (s). */
+  air: Float64Array;
   /** Simulated time per real time since the last frame, while it runs at full speed. */
   speed: number;
 }

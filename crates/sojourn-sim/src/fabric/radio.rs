@@ -143,8 +143,10 @@ impl Radio {
         &'a mut self,
         segments: &'a mut Segments,
         released: &'a mut Vec<Released>,
+        now: Time,
     ) -> (&'a mut Cell<Framed>, Out<'a>) {
         let out = Out {
+            now,
             links: &self.links,
             held: &mut self.held,
             meters: &mut self.meters,
@@ -175,6 +177,7 @@ fn way(from: NodeId, to: NodeId) -> Option<(u16, bool)> {
 
 /// Takes what comes out of a cell.
 struct Out<'a> {
+    now: Time,
     links: &'a [[u16; 2]],
     held: &'a mut u64,
     meters: &'a mut [[AirMeter; 2]],
@@ -219,7 +222,7 @@ impl CellSink<Framed> for Out<'_> {
             self.arrived.push((link, framed.packet));
             if let Some(standing) = &mut self.standing {
                 let waited = times.dequeued.since(times.enqueued);
-                standing[usize::from(down)].depart(&framed.packet, waited, false);
+                standing[usize::from(down)].depart(&framed.packet, waited, false, times.delivered);
             }
         }
     }
@@ -229,7 +232,7 @@ impl CellSink<Framed> for Out<'_> {
         if let Some((station, down)) = way(from, to) {
             self.meters[usize::from(station)][usize::from(down)].drops[drop.reason.index()] += 1;
             if let Some(standing) = &mut self.standing {
-                standing[usize::from(down)].lose(&drop.packet.packet);
+                standing[usize::from(down)].lose(&drop.packet.packet, self.now);
             }
             if drop.reason != DropReason::ReorderTimeout {
                 self.release(&drop.packet.packet, down);
@@ -256,9 +259,9 @@ impl Fabric {
         radio.held += 1;
         if let Some(standing) = &mut radio.standing {
             let down = hop.to.station().is_some();
-            standing[usize::from(down)].come(&packet);
+            standing[usize::from(down)].come(&packet, self.now);
         }
-        let (cell, mut out) = radio.with_sink(&mut self.segments, &mut self.released);
+        let (cell, mut out) = radio.with_sink(&mut self.segments, &mut self.released, self.now);
         let framed = Framed { packet, identity, tid };
         cell.enqueue(hop.from, hop.to, framed, self.now, &mut out);
         self.wake_cell(hop.cell.0);
@@ -267,7 +270,7 @@ impl Fabric {
     /// What is to come out of a cell now is in its `arrived`.
     pub(crate) fn advance_cell(&mut self, cell: u16) {
         let radio = &mut self.radios[usize::from(cell)];
-        let (own, mut out) = radio.with_sink(&mut self.segments, &mut self.released);
+        let (own, mut out) = radio.with_sink(&mut self.segments, &mut self.released, self.now);
         own.advance(self.now, &mut out);
         self.wake_cell(cell);
     }

@@ -4,10 +4,13 @@ use crate::places::Places;
 use crate::probe::Probe;
 use crate::record::numbers::seconds_from;
 use crate::simulator::Simulator;
-use crate::standing::Standing;
+use crate::standing::{Event, Passage, Standing};
+use crate::traffic::voip::Voip;
 use crate::traffic::web::WebClient;
-use crate::view::{FlowView, MOST_PACKETS, Names, Page, Ping, QueueView, View};
-use sojourn_scenario::{Direction, Scenario, Transport};
+use crate::view::{
+    FlowView, MOST_PACKETS, Names, Page, PassageKind, PassageView, Ping, QueueView, View, VoicePacket,
+};
+use sojourn_scenario::{AnyTraffic, Direction, Scenario, Transport};
 use sojourn_units::{Duration, Rate, Time};
 
 /// A probe that has not come home after this long is shown as lost. If it comes later, the record knows.
@@ -24,6 +27,8 @@ pub(super) struct Observer {
     /// Samples of each probe, and fetches of each web client, that were told.
     probes: Vec<usize>,
     fetches: Vec<usize>,
+    /// Voice streams and games: the number of each among the traffic, its source, and how many packets were told.
+    voice: Vec<(u16, usize, usize)>,
     /// Airtime of each station that was told.
     airtime: Vec<Duration>,
 }
@@ -58,6 +63,17 @@ fn rate(s: &Scenario, direction: Direction) -> Rate {
         .expect("a checked topology names links that have a rate")
 }
 
+/// How long the ping has been under way that was sent first of those that no answer has come to.
+fn waits(simulator: &Simulator) -> Option<Duration> {
+    let first = |probe: &Probe| -> Option<Time> {
+        let answered = probe.samples.iter().rposition(|sample| sample.delay.is_some());
+        let open = answered.map_or(0, |last| last + 1);
+        probe.samples.get(open).map(|sample| sample.sent)
+    };
+    let sent = simulator.sources::<Probe>().filter_map(first).min()?;
+    Some(simulator.now().since(sent))
+}
+
 impl Observer {
     /// Begins to watch, before the first event.
     pub(super) fn new(s: &Scenario, places: &Places, simulator: &mut Simulator) -> Self {
@@ -73,12 +89,20 @@ impl Observer {
                 of_route[usize::from(route.0)] = number as u16;
             }
         }
+        let mut voice = Vec::new();
+        for (traffic, (number, added)) in s.traffic().zip(places.traffic.iter().enumerate()) {
+            let of_voip = matches!(traffic.any(), AnyTraffic::Probe(_) | AnyTraffic::Game(_));
+            if of_voip && simulator.source::<Voip>(added.index).is_some() {
+                voice.push((number as u16, added.index, 0));
+            }
+        }
         Self {
             of_route,
             names,
             rates: Direction::ALL.map(|direction| rate(s, direction)),
             probes: vec![0; simulator.sources::<Probe>().count()],
             fetches: vec![0; simulator.sources::<WebClient>().count()],
+            voice,
             airtime: Vec::new(),
         }
     }
@@ -87,22 +111,27 @@ impl Observer {
     pub(super) fn look(
         &mut self,
         s: &Scenario,
-        simulator: &Simulator,
+        simulator: &mut Simulator,
         places: &Places,
         begin: Time,
         end: Time,
     ) -> View {
+        let passages = [places.up, places.down].map(|link| simulator.take_passages(link));
+        let simulator = &*simulator;
         let now = simulator.now();
         let air = simulator.standing_in_air();
-        let [up, down] = [(places.up, true), (places.down, false)].map(|(link, up)| {
+        let [mut up, mut down] = [(places.up, true), (places.down, false)].map(|(link, up)| {
             let in_air = air.map(|both| &both[usize::from(!up)]);
             // On the way up the cell comes first, so what is in the queue of the wire leaves first; on the way down
             // it is the other way round.
             let wire = simulator.standing(link);
             let parts = if up { [wire, in_air] } else { [in_air, wire] };
             let state = simulator.discipline_state(link);
-            self.queue(parts.into_iter().flatten(), state, self.rates[usize::from(!up)])
+            self.queue(parts.into_iter().flatten(), state, self.rates[usize::from(!up)], now)
         });
+        for (queue, passages) in [&mut up, &mut down].into_iter().zip(passages) {
+            queue.passages = passages.iter().map(|one| self.passage(one, begin)).collect();
+        }
         let flow = |i: usize| FlowView {
             cwnd: simulator.sender(i).sender().cwnd(),
             delivered: simulator.receiver(i).receiver().bytes_in_order(),
@@ -115,7 +144,9 @@ impl Observer {
             up,
             down,
             flows: (0..simulator.flows.len()).map(flow).collect(),
+            waits: waits(simulator),
             pings: self.pings(simulator, begin),
+            voice: self.voice(simulator, begin),
             pages: self.pages(simulator, begin),
             airtime: self.airtime(simulator),
         }
@@ -126,10 +157,13 @@ impl Observer {
         parts: impl Iterator<Item = &'a Standing>,
         state: Vec<(&'static str, f64)>,
         rate: Rate,
+        now: Time,
     ) -> QueueView {
         let mut view = QueueView {
             flows: Vec::new(),
             sizes: Vec::new(),
+            stood: Vec::new(),
+            passages: Vec::new(),
             packets: 0,
             bytes: 0,
             departed: 0,
@@ -143,9 +177,10 @@ impl Observer {
         let mut first = true;
         for part in parts {
             let left = MOST_PACKETS - view.flows.len();
-            for (route, size) in part.in_order().into_iter().take(left) {
+            for (route, size, since) in part.in_order().into_iter().take(left) {
                 view.flows.push(self.of_route[usize::from(route)]);
                 view.sizes.push(size);
+                view.stood.push(now.since(since));
             }
             view.packets += part.packets;
             view.bytes += part.bytes;
@@ -163,6 +198,39 @@ impl Observer {
             }
         }
         view
+    }
+
+    fn passage(&self, passage: &Passage, begin: Time) -> PassageView {
+        PassageView {
+            at_s: seconds_from(begin, passage.at),
+            flow: self.of_route[usize::from(passage.route)],
+            kind: match passage.event {
+                Event::Arrival => PassageKind::Arrival,
+                Event::Departure => PassageKind::Departure,
+                Event::Marked => PassageKind::Marked,
+                Event::Drop => PassageKind::Drop,
+            },
+            stood: passage.stood,
+        }
+    }
+
+    fn voice(&mut self, simulator: &Simulator, begin: Time) -> Vec<VoicePacket> {
+        let mut packets = Vec::new();
+        for (flow, source, told) in &mut self.voice {
+            let Some(stream) = simulator.source::<Voip>(*source) else {
+                continue;
+            };
+            let flow = *flow;
+            let before = packets.len();
+            let settled = stream.settled(*told, simulator.now(), LOST);
+            packets.extend(settled.map(|(sent, delay)| VoicePacket {
+                flow,
+                at_s: seconds_from(begin, sent),
+                delay,
+            }));
+            *told += packets.len() - before;
+        }
+        packets
     }
 
     fn pings(&mut self, simulator: &Simulator, begin: Time) -> Vec<Ping> {
@@ -201,14 +269,7 @@ impl Observer {
     }
 
     fn airtime(&mut self, simulator: &Simulator) -> Vec<Duration> {
-        let Some(radio) = simulator.fabric.radios.first() else {
-            return Vec::new();
-        };
-        let so_far = (0..radio.cell.stations()).map(|station| {
-            let sent = radio.cell.station_stats(station).down.sent;
-            sent.airtime_tx + sent.airtime_rx
-        });
-        let so_far: Vec<Duration> = so_far.collect();
+        let so_far = simulator.airtimes();
         self.airtime.resize(so_far.len(), Duration::ZERO);
         let since = |(now, told): (&Duration, &Duration)| now.saturating_sub(*told);
         let new = so_far.iter().zip(&self.airtime).map(since).collect();

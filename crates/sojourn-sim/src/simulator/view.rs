@@ -2,8 +2,8 @@
 
 use super::{SimError, Simulator};
 use crate::network::LinkId;
-use crate::standing::Standing;
-use sojourn_units::{Bytes, Rate};
+use crate::standing::{Passage, Standing};
+use sojourn_units::{Bytes, Duration, Rate};
 
 impl Simulator {
     /// Keeps from now on which packets stand at the egress of `link`.
@@ -29,6 +29,29 @@ impl Simulator {
     /// What is in the first cell from the stations, and to them, if that is kept.
     pub(crate) fn standing_in_air(&self) -> Option<&[Standing; 2]> {
         self.fabric.radios.first()?.standing.as_deref()
+    }
+
+    /// What came and left at the egress of `link` since the last call, if that is kept.
+    pub(crate) fn take_passages(&mut self, link: LinkId) -> Vec<Passage> {
+        if let Some(air) = self.fabric.radios.first_mut().and_then(|radio| radio.standing.as_mut()) {
+            // They are not told.
+            air.iter_mut().for_each(|one| one.passages.clear());
+        }
+        let egress = self.fabric.links[usize::from(link.0)].egress.as_mut();
+        let standing = egress.and_then(|egress| egress.meter.standing.as_mut());
+        standing.map_or_else(Vec::new, |standing| std::mem::take(&mut standing.passages))
+    }
+
+    /// The airtime of each station of the first cell since the beginning of the run; empty without a cell.
+    pub(crate) fn airtimes(&self) -> Vec<Duration> {
+        let Some(radio) = self.fabric.radios.first() else {
+            return Vec::new();
+        };
+        let of = |station| {
+            let sent = radio.cell.station_stats(station).down.sent;
+            sent.airtime_tx + sent.airtime_rx
+        };
+        (0..radio.cell.stations()).map(of).collect()
     }
 
     /// The state of the discipline at the egress of `link`, by the names of `tc -s`.

@@ -59,6 +59,17 @@ impl VoiceTrace {
         self.sent() - self.arrived
     }
 
+    /// The delay of the packet of a place; `None` if it has not arrived.
+    pub(crate) fn delay(&self, place: usize) -> Option<Duration> {
+        let found = self.delays.get(place).filter(|&&delay| delay != ABSENT);
+        found.map(|&delay| Duration::from_nanos(delay))
+    }
+
+    /// The last place whose packet has arrived.
+    pub(crate) fn last_arrived(&self) -> Option<usize> {
+        self.delays.iter().rposition(|&delay| delay != ABSENT)
+    }
+
     /// Delays of those that arrived, in the order of sending.
     pub(crate) fn delays(&self) -> impl Iterator<Item = Duration> + '_ {
         self.delays

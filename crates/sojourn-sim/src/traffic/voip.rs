@@ -83,6 +83,28 @@ impl Voip {
     }
 }
 
+/// For those who watch.
+impl Voip {
+    /// When each measured packet from number `from` on was sent, and its delay; `None` if it was lost. It ends before the
+    /// first that may still come: none that was sent later has come, and it is not `lost` on its way yet.
+    pub(crate) fn settled(
+        &self,
+        from: usize,
+        now: Time,
+        lost: Duration,
+    ) -> impl Iterator<Item = (Time, Option<Duration>)> + '_ {
+        let last = self.trace.last_arrived();
+        let all = (from..self.trace.sent() as usize).map(|place| {
+            let sent = self.sent_at(self.first + place as u32);
+            (place, sent, self.trace.delay(place))
+        });
+        all.take_while(move |(place, sent, delay)| {
+            delay.is_some() || last.is_some_and(|last| last > *place) || now.since(*sent) >= lost
+        })
+        .map(|(_, sent, delay)| (sent, delay))
+    }
+}
+
 impl Source for Voip {
     fn start(&self) -> Time {
         self.spec.start
