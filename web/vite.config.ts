@@ -3,8 +3,10 @@ import { resolve } from "node:path";
 import { defineConfig } from "vite";
 import { offline } from "./offline.plugin.ts";
 
-// Two pages of one build: the laboratory (index.html), and the dashboard that `sojourn view` serves (view.html). Paths are
-// relative, so that a folder of static files is all that a server needs.
+// The pages of one build: the story (index.html), the laboratory, a figure alone (embed.html), and the dashboard that
+// `sojourn view` serves (view.html). Paths are relative, so that a folder of static files is all that a server needs.
+const PAGES = ["index", "lab", "embed", "view"];
+
 export default defineConfig({
   base: "./",
   plugins: [svelte(), offline()],
@@ -14,7 +16,7 @@ export default defineConfig({
     outDir: resolve(import.meta.dirname, "../out/web"),
     emptyOutDir: true,
     rollupOptions: {
-      input: { index: resolve(import.meta.dirname, "index.html"), view: resolve(import.meta.dirname, "view.html") },
+      input: Object.fromEntries(PAGES.map((name) => [name, resolve(import.meta.dirname, `${name}.html`)])),
     },
   },
 });

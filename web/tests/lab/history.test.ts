@@ -5,6 +5,8 @@ import { History, Track } from "../../src/lab/history";
 const queue: QueueView = {
   flows: new Uint16Array(),
   sizes: new Uint16Array(),
+  stood: new Float32Array(),
+  passages: new Float64Array(),
   packets: 0,
   bytes: 0,
   departed: 0,
@@ -24,8 +26,11 @@ const frame = (nowS: number, more: Partial<Frame> = {}): Frame => ({
   cwnd: new Float64Array([10, 20]),
   goodput: new Float64Array([4, 6]),
   pings: new Float64Array(),
+  waitsMs: NaN,
+  voice: new Float64Array(),
   pages: new Float64Array(),
   airtime: new Float64Array(),
+  air: new Float64Array(),
   speed: 1,
   ...more,
 });

@@ -5,6 +5,8 @@ import { drawQueue, LANE, lanesOf } from "../../src/lab/queue";
 const viewOf = (flows: number[]): QueueView => ({
   flows: Uint16Array.from(flows),
   sizes: Uint16Array.from(flows, () => 1514),
+  stood: new Float32Array(),
+  passages: new Float64Array(),
   packets: flows.length,
   bytes: 0,
   departed: 0,
