@@ -2,9 +2,6 @@ import type { Engine, Frame, Scenario, Session } from "../engine/protocol";
 
 // The runs of one figure: one, or two that go on together. They begin anew when they are over.
 
-/** How long a figure may run before it begins anew. */
-const LENGTH = "300s";
-
 export class Live {
   sessions: Session[] = [];
   frames = $state.raw<Frame[]>([]);
@@ -17,13 +14,15 @@ export class Live {
   constructor(
     private readonly engine: Engine,
     private readonly fromS = 0,
+    /** How long it runs before it begins anew, s. */
+    private readonly lengthS = 300,
   ) {}
 
   /** Opens scenarios in place of those that run, and goes on to `atS`: where the ones before were, if it is left out. */
   async load(scenarios: Scenario[], atS = Math.max(this.nowS, this.fromS)): Promise<boolean> {
     const turn = ++this.turn;
     try {
-      const long = scenarios.map((scenario) => ({ ...scenario, duration: LENGTH }));
+      const long = scenarios.map((scenario) => ({ ...scenario, duration: `${this.lengthS}s` }));
       const sessions = await Promise.all(long.map((scenario) => this.engine.open(scenario)));
       const frames = await Promise.all(sessions.map((session) => session.advance(atS)));
       const old = turn === this.turn ? this.sessions : sessions;

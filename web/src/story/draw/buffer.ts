@@ -17,17 +17,17 @@ export function drawBuffer(
   pen: Pen,
   frame: Frame,
   room: number,
-  dots: Dot[],
+  visited: Dot[],
+  all: Dot[],
   words: { x: string; y: string; best: string; queue: string; now: string },
 ): void {
   const { width: w, height: h, colours: c, context } = pen;
   const strip = h < 220 ? 26 : 44;
   const [x0, wide] = [12, w - 24];
   pen.text(words.queue, x0, 20, { size: 13, bold: true, colour: c.faint, most: wide - 60 });
-  const top = 36;
+  const top = h < 220 ? 34 : 50;
   const scale = wide / MOST_PACKETS;
   const right = x0 + wide;
-  pen.box(x0, top, wide, strip, c.grid, undefined, 4);
   const roomWide = Math.max(4, room * scale);
   pen.box(right - roomWide, top, roomWide, strip, c.ink, c.panel, 4);
   context.fillStyle = c.upload;
@@ -58,10 +58,12 @@ export function drawBuffer(
     bold: true,
     align: "right",
   });
-  pen.curve(dots.map(at), c.line, 2);
-  dots.forEach((dot, i) => {
+  pen.curve(all.map(at), c.line, 2);
+  for (const dot of all) pen.shape("circle", ...at(dot), 6, c.line);
+  const ends = all.filter((_, i) => i === 0 || i === all.length - 1);
+  [...ends, ...visited].forEach((dot, i, dots) => {
     const [x, y] = at(dot);
-    const last = i === dots.length - 1;
+    const last = i === dots.length - 1 && dot.packets === room;
     pen.shape("circle", x, y, last ? 16 : 9, last ? c.upload : c.faint);
     pen.text(String(dot.packets), x - 12, y - (last ? 12 : 0), { size: last ? 14 : 11, align: "right", bold: last });
   });

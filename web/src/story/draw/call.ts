@@ -90,20 +90,22 @@ export function drawCall(
 ): void {
   const { width: w, height: h, colours: c, context } = pen;
   const world = worlds[shownWorld] as World;
-  const [chart, top] = [h > 250 ? Math.min(110, h * 0.27) : 0, h < 215 ? 46 : 62];
+  const small = h < 215;
+  const [chart, top] = [h > 250 ? Math.min(110, h * 0.25) : 0, small ? 54 : 74];
   const left = Math.max(66, Math.min(150, w * 0.17));
   const tank = { x: left + 26, y: top + 16, w: w - left - 26 - Math.max(40, w * 0.11), h: h - top - chart - 40 };
   const verdict = verdictOf(world.pingMs);
   const tone = { good: c.good, fair: c.open, bad: c.bad }[verdict];
 
   // The ping, big.
-  const big = h < 215 ? 30 : Math.min(46, 30 + w / 60);
-  pen.text(texts.ping, 10, 14, { size: 13, colour: c.faint, bold: true });
-  pen.text(texts.shown, 10, 20 + big / 2, { size: big, colour: tone, bold: true });
+  const big = small ? 28 : Math.min(46, 28 + w / 60);
+  const level = (small ? 18 : 24) + big / 2;
+  pen.text(texts.ping, 10, 12, { size: 13, colour: c.faint, bold: true });
+  pen.text(texts.shown, 10, level, { size: big, colour: tone, bold: true });
   context.font = `700 ${big}px system-ui, sans-serif`;
   const after = 22 + context.measureText(texts.shown).width;
-  pen.text(texts.verdict, after, 20 + big * 0.42, { size: 15, colour: tone, bold: true, most: w - after - 50 });
-  pen.text(texts.idle, after, 20 + big * 0.42 + 17, { size: 12, colour: c.faint, most: w - after - 8 });
+  pen.text(texts.verdict, after, level - 8, { size: 15, colour: tone, bold: true, most: w - after - 50 });
+  pen.text(texts.idle, after, level + 9, { size: 12, colour: c.faint, most: w - after - 8 });
 
   // Where the packets come from, and where they go.
   const kindsAll: Kind[] = ["call", "game", "upload"];

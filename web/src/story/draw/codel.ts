@@ -49,7 +49,7 @@ export function drawCodel(
   const { width: w, height: h, colours: c, context } = pen;
   course.flashS += dtS;
   const { stood } = frame.up;
-  const most = Math.max(targetMs * 1.6, 30, ...(stood.length > 0 ? [stood[0] ?? 0] : [])) * 1.08;
+  const most = Math.max(targetMs * 2.6, 5, ...(stood.length > 0 ? [stood[0] ?? 0] : [])) * 1.08;
   const plot = { x: 14, y: 74, w: w - 28, h: h - 94 };
   const heightOf = (ms: number): number => (plot.h * ms) / most;
   const base = plot.y + plot.h;
@@ -76,7 +76,7 @@ export function drawCodel(
   pen.text(calm ? words.calm : said, cx + radius + 14, cy, { size: 17, bold: true, colour: tone, most: w - 130 });
 
   const count = stood.length;
-  const wide = Math.min(26, plot.w / Math.max(count, 1));
+  const wide = Math.min(40, plot.w / Math.max(count, 1));
   for (let i = 0; i < count; i += 1) {
     const ms = stood[i] ?? 0;
     const x = plot.x + plot.w - (i + 1) * wide;

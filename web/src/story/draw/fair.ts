@@ -5,18 +5,34 @@ import type { Pen } from "./pen";
 // Figure 5: the queues stand in a ring around the clerk. The clerk turns to the queue whose packet has just left.
 
 const MOST_SHOWN = 9;
+/** How long a packet is on its way from its queue to the clerk, s of real time. */
+const FLIGHT_S = 0.45;
 
 /** Whom the clerk serves. */
 export class Clerk {
   flow: number | undefined;
   private angle = -Math.PI / 2;
+  private served: { flow: number; at: number }[] = [];
 
   see(frame: Frame): void {
     const passages = frame.up.passages;
     for (let i = 0; i + 3 < passages.length; i += 4) {
       const kind = passages[i + 2];
-      if (kind === Passage.departure || kind === Passage.marked) this.flow = passages[i + 1];
+      if (kind === Passage.departure || kind === Passage.marked) this.serve(passages[i + 1] ?? 0);
     }
+  }
+
+  private serve(flow: number): void {
+    this.flow = flow;
+    this.served.push({ flow, at: 0 });
+    if (this.served.length > 40) this.served.shift();
+  }
+
+  /** The packets on their way to the clerk: 0 at their queue, 1 there. */
+  fly(dtS: number): { flow: number; at: number }[] {
+    for (const one of this.served) one.at += dtS / FLIGHT_S;
+    this.served = this.served.filter((one) => one.at < 1);
+    return this.served;
   }
 
   /** The hand follows, the short way round. */
@@ -32,7 +48,7 @@ export function drawFair(
   frame: Frame,
   clerk: Clerk,
   kinds: Kind[],
-  words: { clerk: string; call: string; game: string; upload: string },
+  words: { clerk: string; call: string; game: string; upload: string; ping: string; shown: string },
   dtS: number,
 ): void {
   const { width: w, height: h, colours: c, context } = pen;
@@ -70,7 +86,7 @@ export function drawFair(
       c[kind],
     );
   }
-  for (const flow of [call, game, uploads[0] ?? 0]) {
+  for (const flow of [call, game, uploads.at(-1) ?? 0]) {
     const angle = angleOf(flow);
     const kind = kinds[flow] ?? "upload";
     const [x, y] = [cx + Math.cos(angle) * (outer + 8), cy + Math.sin(angle) * (outer + 8)];
@@ -89,12 +105,21 @@ export function drawFair(
         most: 116,
       });
   }
+  for (const { flow, at } of clerk.fly(dtS)) {
+    const far = (inner + 10) * (1 - at);
+    const kind = kinds[flow] ?? "upload";
+    const wide = kind === "upload" ? size : Math.max(15, size);
+    pen.shape(SHAPES[kind], cx + Math.cos(angleOf(flow)) * far, cy + Math.sin(angleOf(flow)) * far, wide, c[kind]);
+  }
   const hand = clerk.turn(clerk.flow === undefined ? -Math.PI / 2 : angleOf(clerk.flow), dtS);
   pen.lines([[cx, cy, cx + Math.cos(hand) * (inner - 2), cy + Math.sin(hand) * (inner - 2)]], c.accent, 6);
   context.fillStyle = c.accent;
   context.beginPath();
   context.arc(cx, cy, Math.max(9, inner * 0.36), 0, 2 * Math.PI);
   context.fill();
-  pen.text(words.clerk, 12, 18, { size: 13, colour: c.accent, bold: true });
-  pen.shape("circle", 12 + context.measureText(words.clerk).width + 14, 18, 12, c.accent);
+  pen.text(words.ping, 10, 12, { size: 13, colour: c.faint, bold: true });
+  pen.text(words.shown, 10, h < 215 ? 32 : 40, { size: h < 215 ? 24 : 34, colour: c.good, bold: true });
+  const below = h < 215 ? 52 : 68;
+  pen.shape("circle", 16, below, 12, c.accent);
+  pen.text(words.clerk, 27, below, { size: 12, colour: c.accent, bold: true });
 }

@@ -20,11 +20,12 @@ const lengthMs = (queue: QueueView): number => (queue.bytes * 8000) / queue.rate
 export function drawHouse(
   pen: Pen,
   panels: Panel[],
-  words: { up: string; down: string; ping: string; grade: string; quality: string },
+  words: { up: string; down: string; ping: string; grade: string; quality: string; bar: string },
 ): void {
   const { width: w, height: h, colours: c } = pen;
   const stacked = w < 420;
   const [wide, high] = stacked ? [w - 12, (h - 52) / 2] : [(w - 18) / 2, h - 52];
+  pen.text(words.bar, 10, 24, { size: 13, colour: c.faint, most: w - 70 });
   panels.forEach((panel, i) => {
     const [x, y] = stacked ? [6, 46 + i * (high + 4)] : [6 + i * (wide + 6), 46];
     pen.box(x, y, wide, high, c.line, c.panel);
@@ -42,8 +43,8 @@ export function drawHouse(
     pen.text(`${words.quality}: ${panel.quality}`, x + 12, line(1), { size: 14, most: wide - 100 });
     (["up", "down"] as const).forEach((way, n) => {
       const at = line(2 + n);
-      const [from, room] = [x + 78, wide - 90];
-      pen.text(words[way], x + 12, at, { size: 13, colour: c.faint, most: 62 });
+      const [from, room] = [x + 100, wide - 112];
+      pen.text(words[way], x + 12, at, { size: 13, colour: c.faint, most: 84 });
       const full = Math.min(1, panel.frame === undefined ? 0 : lengthMs(panel.frame[way]) / FULL_MS);
       const thick = Math.min(20, rows * 0.6);
       pen.box(from, at - thick / 2, room, thick, c.line, c.panel, 4);

@@ -56,8 +56,8 @@ export function drawL4s(pen: Pen, frame: Frame, dual: Dual, stream: number, word
   const tone = dual.stoodMs < 3 ? c.good : dual.stoodMs < 10 ? c.open : c.bad;
   const big = h < 215 ? 28 : 38;
   pen.text(words.stream, 12, 15, { size: 13, bold: true, colour: c.game });
-  pen.text(words.stood, 12, 20 + big / 2, { size: big, bold: true, colour: tone });
-  const top = 30 + big;
+  pen.text(words.stood, 12, 26 + big / 2, { size: big, bold: true, colour: tone });
+  const top = 36 + big;
   const gap = 30;
   const high = (h - top - gap * 2 - 10) / 2;
   const out = Math.max(60, w * 0.16);
@@ -108,17 +108,17 @@ export function drawL4s(pen: Pen, frame: Frame, dual: Dual, stream: number, word
   let x = Math.max(170, w * 0.36);
   const key = (label: string, paint: (x: number) => void): void => {
     paint(x + 8);
-    pen.text(label, x + 20, 58, { size: 12, colour: c.faint });
+    pen.text(label, x + 20, 64, { size: 12, colour: c.faint });
     x += 34 + context.measureText(label).width;
   };
   if (w > 420) {
-    key(words.stream, (at) => pen.shape("diamond", at, 58, 11, c.game));
-    key(words.download, (at) => pen.shape("square", at, 58, 11, c.upload));
+    key(words.stream, (at) => pen.shape("diamond", at, 64, 11, c.game));
+    key(words.download, (at) => pen.shape("square", at, 64, 11, c.upload));
     key(words.mark, (at) => {
       context.strokeStyle = c.ink;
       context.lineWidth = 2;
       context.beginPath();
-      context.arc(at, 58, 6, 0, 2 * Math.PI);
+      context.arc(at, 64, 6, 0, 2 * Math.PI);
       context.stroke();
     });
   }

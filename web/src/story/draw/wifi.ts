@@ -3,7 +3,7 @@ import type { Pen } from "./pen";
 
 // Figure 6: the air as a strip of time, row after row. Stations are told apart by colour and by how high their bars are.
 
-const ROW_S = 0.04;
+export const ROW_S = 0.04;
 const ROWS = 4;
 const HIGH = [0.62, 0.42, 1];
 /** The window of the shares, s. */
@@ -35,7 +35,7 @@ export function drawWifi(
   pen: Pen,
   frame: Frame,
   air: Air,
-  words: { stations: string[]; share: string; percent: (share: number) => string },
+  words: { stations: string[]; air: string; share: string; percent: (share: number) => string },
 ): void {
   const { width: w, height: h, colours: c, context } = pen;
   const colours = [c.upload, c.call, c.game];
@@ -75,6 +75,7 @@ export function drawWifi(
       from = to;
     }
   }
+  pen.text(words.air, x0, 24, { size: 13, colour: c.faint, bold: true, most: w - 80 });
   const shares = air.shares(words.stations.length);
   pen.text(words.share, x0, h - bars + 2, { size: 12, colour: c.faint, bold: true });
   const line = (bars - 14) / shares.length;
