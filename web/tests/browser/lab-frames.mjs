@@ -1,27 +1,14 @@
 // lab-frames.mjs FOLDER CHROMIUM: how soon the built laboratory shows something, and how smoothly it draws. It is a
 // measurement, not a test: numbers are of this machine. It prints one line of JSON for each case.
-import { readFile } from "node:fs/promises";
-import { createServer } from "node:http";
-import { extname, join, normalize } from "node:path";
 import puppeteer from "puppeteer-core";
+import { serve } from "./serve.mjs";
 
 const [folder, executablePath] = process.argv.slice(2);
 if (executablePath === undefined) throw new Error("usage: lab-frames.mjs FOLDER CHROMIUM");
-const KINDS = { ".html": "text/html", ".js": "text/javascript", ".css": "text/css", ".wasm": "application/wasm" };
 const SECONDS = 10;
 
-const server = createServer(async (request, response) => {
-  const path = normalize(new URL(request.url, "http://local").pathname);
-  try {
-    const file = join(folder, path === "/" ? "index.html" : path);
-    const body = await readFile(file);
-    response.writeHead(200, { "Content-Type": KINDS[extname(file)] ?? "application/octet-stream" }).end(body);
-  } catch {
-    response.writeHead(404).end();
-  }
-});
-await new Promise((resolve) => server.listen(0, "127.0.0.1", resolve));
-const address = `http://127.0.0.1:${server.address().port}/`;
+const server = await serve(folder);
+const address = `${server.address}lab.html`;
 const browser = await puppeteer.launch({ executablePath, args: ["--no-sandbox", "--disable-dev-shm-usage"] });
 
 async function open() {

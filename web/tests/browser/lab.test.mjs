@@ -1,34 +1,20 @@
 // The laboratory in real browsers. It needs the built page, in LAB; CHROMIUM and FIREFOX are the browsers, either of which
 // may be left out.
 import assert from "node:assert/strict";
-import { readFile } from "node:fs/promises";
 import { readFileSync } from "node:fs";
-import { createServer } from "node:http";
 import { createRequire } from "node:module";
-import { extname, join, normalize } from "node:path";
 import { after, before, describe, test } from "node:test";
 import puppeteer from "puppeteer-core";
+import { serve } from "./serve.mjs";
 
 const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
-const KINDS = { ".html": "text/html", ".js": "text/javascript", ".css": "text/css", ".wasm": "application/wasm" };
 const BROWSERS = [
   ["chrome", process.env.CHROMIUM, ["--no-sandbox", "--disable-dev-shm-usage"]],
   ["firefox", process.env.FIREFOX, []],
 ].filter(([, path]) => path);
 
-/** A server of static files, as `python3 -m http.server` is one. */
-const server = createServer(async (request, response) => {
-  const path = normalize(new URL(request.url, "http://local").pathname);
-  try {
-    const file = join(process.env.LAB, path === "/" ? "index.html" : path);
-    const body = await readFile(file);
-    response.writeHead(200, { "Content-Type": KINDS[extname(file)] ?? "application/octet-stream" }).end(body);
-  } catch {
-    response.writeHead(404).end();
-  }
-});
-await new Promise((resolve) => server.listen(0, "127.0.0.1", resolve));
-const ADDRESS = `http://127.0.0.1:${server.address().port}/`;
+const server = await serve(process.env.LAB);
+const ADDRESS = `${server.address}lab.html`;
 after(() => server.close());
 
 for (const [name, executablePath, args] of BROWSERS) {

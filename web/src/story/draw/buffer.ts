@@ -22,10 +22,11 @@ export function drawBuffer(
   words: { x: string; y: string; best: string; queue: string; now: string },
 ): void {
   const { width: w, height: h, colours: c, context } = pen;
-  const strip = h < 220 ? 26 : 44;
+  const small = h < 220;
+  const strip = small ? 22 : 44;
   const [x0, wide] = [12, w - 24];
-  pen.text(words.queue, x0, 20, { size: 13, bold: true, colour: c.faint, most: wide - 60 });
-  const top = h < 220 ? 34 : 50;
+  pen.text(words.queue, x0, small ? 14 : 20, { size: 13, bold: true, colour: c.faint, most: wide - 60 });
+  const top = small ? 32 : 50;
   const scale = wide / MOST_PACKETS;
   const right = x0 + wide;
   const roomWide = Math.max(4, room * scale);
@@ -35,12 +36,12 @@ export function drawBuffer(
   context.fillRect(right - filled, top + 3, filled, strip - 6);
   pen.text(words.now, x0 + 8, top + strip / 2, { size: 13, most: Math.max(60, wide - roomWide - 16) });
 
-  const plot = { x: 62, y: top + strip + 26, w: w - 84, h: h - top - strip - 74 };
+  const plot = { x: 62, y: top + strip + 26, w: w - 84, h: h - top - strip - (small ? 44 : 74) };
   const at = (dot: Dot): [number, number] => [
     plot.x + (plot.w * (Math.min(MOST_MBIT, Math.max(LEAST_MBIT, dot.mbit)) - LEAST_MBIT)) / (MOST_MBIT - LEAST_MBIT),
     plot.y + plot.h - (plot.h * Math.log(dot.ms / LEAST_MS)) / Math.log(MOST_MS / LEAST_MS),
   ];
-  for (const ms of [100, 200, 500, 1000, 2000]) {
+  for (const ms of small ? [100, 1000] : [100, 200, 500, 1000, 2000]) {
     const [, y] = at({ packets: 0, mbit: LEAST_MBIT, ms });
     pen.lines([[plot.x, y, plot.x + plot.w, y]], c.grid);
     pen.text(String(ms), plot.x - 8, y, { size: 11, align: "right", colour: c.faint });
@@ -51,7 +52,8 @@ export function drawBuffer(
     pen.text(String(mbit), x, plot.y + plot.h + 12, { size: 11, align: "center", colour: c.faint });
   }
   pen.text(words.y, plot.x + 4, plot.y - 10, { size: 12, colour: c.faint, bold: true });
-  pen.text(words.x, plot.x + plot.w, plot.y + plot.h + 30, { size: 12, colour: c.faint, bold: true, align: "right" });
+  if (!small)
+    pen.text(words.x, plot.x + plot.w, plot.y + plot.h + 30, { size: 12, colour: c.faint, bold: true, align: "right" });
   pen.text(`${words.best} ↘`, plot.x + plot.w - 4, plot.y + plot.h - 10, {
     size: 13,
     colour: c.good,

@@ -92,7 +92,7 @@ export function drawCall(
   const world = worlds[shownWorld] as World;
   const small = h < 215;
   const [chart, top] = [h > 250 ? Math.min(110, h * 0.25) : 0, small ? 54 : 74];
-  const left = Math.max(66, Math.min(150, w * 0.17));
+  const left = Math.max(small ? 86 : 66, Math.min(150, w * 0.17));
   const tank = { x: left + 26, y: top + 16, w: w - left - 26 - Math.max(40, w * 0.11), h: h - top - chart - 40 };
   const verdict = verdictOf(world.pingMs);
   const tone = { good: c.good, fair: c.open, bad: c.bad }[verdict];
@@ -112,8 +112,13 @@ export function drawCall(
   const yOf = (kind: Kind): number => tank.y + tank.h * ((kindsAll.indexOf(kind) + 0.42) / 3);
   for (const kind of kindsAll) {
     const y = yOf(kind);
-    pen.shape(SHAPES[kind], 10 + (left - 10) / 2, y - 6, 22, c[kind]);
-    pen.text(texts.senders[kind], 6 + (left - 6) / 2, y + 16, {
+    if (small) {
+      pen.shape(SHAPES[kind], 11, y - 6, 13, c[kind]);
+      pen.text(texts.senders[kind], 21, y - 6, { size: 11, most: left - 20, bold: true });
+      continue;
+    }
+    pen.shape(SHAPES[kind], 10 + (left - 10) / 2, y - 8, 20, c[kind]);
+    pen.text(texts.senders[kind], 6 + (left - 6) / 2, y + 12, {
       size: 12,
       align: "center",
       most: left - 2,

@@ -39,8 +39,8 @@ export function drawWifi(
 ): void {
   const { width: w, height: h, colours: c, context } = pen;
   const colours = [c.upload, c.call, c.game];
-  const bars = h < 220 ? 66 : 108;
-  const top = 52;
+  const bars = h < 220 ? 60 : 108;
+  const top = h < 220 ? 40 : 52;
   const rowHigh = (h - top - bars - 12) / ROWS;
   const now = frame.nowS;
   const firstRow = Math.floor(now / ROW_S) - ROWS + 1;
