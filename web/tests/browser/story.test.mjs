@@ -228,6 +228,24 @@ for (const [name, executablePath, args] of BROWSERS) {
       await page.close();
     });
 
+    test("one script makes a web component of a figure, and a wrong name is refused", async () => {
+      const page = await open("embed.html");
+      await page.setContent(
+        '<sojourn-figure name="l4s" lang="de"></sojourn-figure><sojourn-figure name="x"></sojourn-figure>',
+      );
+      await page.addScriptTag({ type: "module", url: `${ADDRESS}figure.js` });
+      await until(page, () => customElements.get("sojourn-figure") !== undefined);
+      const inside = await page.waitForFunction(() =>
+        document.querySelector("sojourn-figure").shadowRoot.querySelector("iframe"),
+      );
+      const frame = await inside.contentFrame();
+      await frame.waitForFunction(() => (document.querySelector("canvas")?.clientHeight ?? 0) > 0);
+      assert.equal(await frame.evaluate(() => document.documentElement.lang), "de");
+      const said = await page.$$eval("sojourn-figure", ([, wrong]) => wrong.shadowRoot.textContent);
+      assert.equal(said, 'name is "x", but must be one of call, house, buffer, codel, fair, wifi, l4s');
+      await page.close();
+    });
+
     test("a figure is shared as PNG, SVG, CSV, video, link and code to embed", async () => {
       const page = await open();
       await reach(page, "call");
