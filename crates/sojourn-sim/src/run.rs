@@ -181,6 +181,27 @@ impl Run {
         Some(seen.look(&self.scenario, &mut self.simulator, &self.places, self.begin, self.end))
     }
 
+    /// A few numbers of a watched run now: packets queued up and down, then the congestion window and the delivered bytes of
+    /// each TCP flow. It is cheap, so that they can be had at fixed times.
+    #[must_use]
+    pub fn sample(&self) -> Vec<f64> {
+        let simulator = &self.simulator;
+        let air = simulator.standing_in_air();
+        let queued = [self.places.up, self.places.down]
+            .into_iter()
+            .enumerate()
+            .map(|(way, link)| {
+                let on_wire = simulator.standing(link).map_or(0, |standing| standing.packets);
+                (on_wire + air.map_or(0, |both| both[way].packets)) as f64
+            });
+        let flows = 0..simulator.flows.len();
+        let flows = flows.flat_map(|i| {
+            let delivered = simulator.receiver(i).receiver().bytes_in_order();
+            [f64::from(simulator.sender(i).sender().cwnd()), delivered as f64]
+        });
+        queued.chain(flows).collect()
+    }
+
     /// The airtime of each station of a cell since the beginning of the run; empty without one.
     #[must_use]
     pub fn airtimes(&self) -> Vec<Duration> {

@@ -76,7 +76,12 @@ impl Standing {
     fn tell(&mut self, packet: &Packet, event: Event, stood: Duration, at: Time) {
         if self.passages.len() < MOST_PASSAGES {
             let route = packet.route;
-            self.passages.push(Passage { at, route, event, stood });
+            self.passages.push(Passage {
+                at,
+                route,
+                event,
+                stood,
+            });
         }
     }
 
@@ -171,11 +176,11 @@ mod tests {
         standing.depart(&packet(0, 1), Duration::from_millis(3), true, Time::from_millis(4));
         standing.lose(&packet(1, 2), Time::from_millis(9));
         let ms = Time::from_millis;
-        assert_eq!(
-            standing.in_order(),
-            [(1, 100, ms(0)), (0, 103, ms(3)), (1, 104, ms(4))]
-        );
-        let last: Vec<_> = standing.passages[5..].iter().map(|one| (one.event, one.stood)).collect();
+        assert_eq!(standing.in_order(), [(1, 100, ms(0)), (0, 103, ms(3)), (1, 104, ms(4))]);
+        let last: Vec<_> = standing.passages[5..]
+            .iter()
+            .map(|one| (one.event, one.stood))
+            .collect();
         let stood = Duration::from_millis;
         assert_eq!(last, [(Event::Marked, stood(3)), (Event::Drop, stood(7))]);
         assert_eq!((standing.packets, standing.bytes), (3, 307));

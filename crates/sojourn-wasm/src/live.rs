@@ -53,7 +53,11 @@ impl Live {
         if !(0.0..=86_400.0).contains(&seconds) {
             return Err(format!("seconds is {seconds}, but must be from 0 to 86400"));
         }
-        match self.run()?.advance_by(Duration::from_nanos((seconds * 1e9) as u64)) {
+        // Rounded, so that a time that a view has told is met to the nanosecond.
+        match self
+            .run()?
+            .advance_by(Duration::from_nanos((seconds * 1e9).round() as u64))
+        {
             Progress::Running(done) => Ok(done),
             Progress::Done => {
                 self.over = true;
@@ -69,6 +73,14 @@ impl Live {
     pub fn look(&mut self) -> Result<Snapshot, String> {
         let view = self.run()?.view().ok_or("the run is not watched")?;
         Ok(Snapshot { view })
+    }
+
+    /// Packets queued up and down, then the congestion window (segments) and the delivered bytes of each TCP flow.
+    ///
+    /// # Errors
+    /// A sentence if the record was taken.
+    pub fn sample(&mut self) -> Result<Vec<f64>, String> {
+        Ok(self.run()?.sample())
     }
 
     /// The airtime of each station of a cell since the beginning of the run, s; empty without one.
@@ -152,6 +164,7 @@ mod tests {
     #[test]
     fn a_watched_run_has_the_record_of_one_that_is_not() {
         let mut live = Live::new(SCENARIO, true).unwrap();
+        assert_eq!(live.sample().unwrap().len(), 6);
         let mut seen = 0;
         let (mut came, mut left) = (0, 0);
         while live.advance(0.0371).unwrap() < 1.0 {

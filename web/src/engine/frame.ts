@@ -1,7 +1,7 @@
 // Makes frames of what the simulator shows.
 
 import type { Live, Queue } from "./pkg/sojourn";
-import type { Frame, QueueView } from "./protocol";
+import { SAMPLE_S, type Frame, type QueueView } from "./protocol";
 
 function viewOf(queue: Queue): QueueView {
   const values = queue.values();
@@ -36,26 +36,32 @@ export class Frames {
   private airtimes: Float64Array | null = null;
   private air: number[] = [];
   private atS = 0;
+  private samples: number[] = [];
 
-  /** Goes on by so much simulated time. In a cell it does so in short steps, each of which has at most a few frames on the air. */
+  /** Goes on by so much simulated time, with a sample at each multiple of `SAMPLE_S`. In a cell it does so in short steps, each
+   * of which has at most a few frames on the air. */
   advance(live: Live, seconds: number): void {
-    const stations = this.airtimes ?? live.airtimes();
-    if (stations.length === 0) {
-      live.advance(seconds);
-      return;
+    this.airtimes ??= live.airtimes();
+    const longest = this.airtimes.length > 0 ? AIR_STEP_S : SAMPLE_S;
+    const end = this.atS + seconds;
+    // A billionth of a second is the engine's grain.
+    while (end - this.atS > 5e-10) {
+      const sample = (Math.floor(this.atS / SAMPLE_S + 1e-6) + 1) * SAMPLE_S;
+      const next = Math.min(end, sample, this.atS + longest);
+      live.advance(next - this.atS);
+      this.atS = next;
+      if (longest === AIR_STEP_S) this.seeAir(live);
+      if (next === sample) this.samples.push(next, ...live.sample());
     }
-    this.airtimes = stations;
-    for (let left = seconds; left > 1e-9; left -= AIR_STEP_S) {
-      const step = Math.min(left, AIR_STEP_S);
-      live.advance(step);
-      this.atS += step;
-      const now = live.airtimes();
-      now.forEach((total, station) => {
-        const took = total - (this.airtimes?.[station] ?? 0);
-        if (took > 0) this.air.push(this.atS, station, took);
-      });
-      this.airtimes = now;
-    }
+  }
+
+  private seeAir(live: Live): void {
+    const now = live.airtimes();
+    now.forEach((total, station) => {
+      const took = total - (this.airtimes?.[station] ?? 0);
+      if (took > 0) this.air.push(this.atS, station, took);
+    });
+    this.airtimes = now;
   }
 
   /** The state now. `realS` is how long the advance took, in real time. */
@@ -79,12 +85,14 @@ export class Frames {
       pages: look.pages(),
       airtime: look.airtime(),
       air: Float64Array.from(this.air),
+      samples: Float64Array.from(this.samples),
       speed: realS > 0 ? stepS / realS : 0,
     };
     look.free();
     this.delivered = delivered;
     this.nowS = this.atS = nowS;
     this.air = [];
+    this.samples = [];
     return frame;
   }
 }
@@ -92,8 +100,14 @@ export class Frames {
 /** The buffers of a frame, which are handed over instead of copied. */
 export function buffersOf(frame: Frame): ArrayBuffer[] {
   const arrays = [
-    ...[frame.up, frame.down].flatMap((queue) => [queue.flows, queue.sizes, queue.stood, queue.passages, queue.droppedByFlow]),
-    ...[frame.cwnd, frame.goodput, frame.pings, frame.voice, frame.pages, frame.airtime, frame.air],
+    ...[frame.up, frame.down].flatMap((queue) => [
+      queue.flows,
+      queue.sizes,
+      queue.stood,
+      queue.passages,
+      queue.droppedByFlow,
+    ]),
+    ...[frame.cwnd, frame.goodput, frame.pings, frame.voice, frame.pages, frame.airtime, frame.air, frame.samples],
   ];
   return arrays.map((array) => array.buffer as ArrayBuffer);
 }

@@ -7,6 +7,9 @@ export type Scenario = Record<string, unknown>;
 /** A sentence of the simulator about bad input: it names the field, the value and the rule. */
 export class Refused extends Error {}
 
+/** Simulated time between two samples, s. */
+export const SAMPLE_S = 0.02;
+
 /** What befell a packet at a queue. */
 export const Passage = { arrival: 0, departure: 1, marked: 2, drop: 3 } as const;
 
@@ -60,6 +63,9 @@ export interface Frame {
   airtime: Float64Array;
   /** What was on the air since the last frame, three numbers each: when it was over (s), station, how long it took (s). */
   air: Float64Array;
+  /** What was sampled since the last frame at multiples of `SAMPLE_S`, in rows: time (s), packets queued up and down, then the
+   * congestion window (segments) and the delivered bytes of each TCP flow. */
+  samples: Float64Array;
   /** Simulated time per real time since the last frame, while it runs at full speed. */
   speed: number;
 }

@@ -1,9 +1,13 @@
-import type { Frame } from "../engine/protocol";
+import { Passage, SAMPLE_S, type Frame } from "../engine/protocol";
 
 // What the charts show of a run so far. It is bounded: when it is full, every second point goes, so that a long run stays
 // smooth.
 
 const MOST = 1200;
+/** The time over which sojourn times are taken together, s. */
+const SOJOURN_S = 0.1;
+/** Goodput is taken over so many samples: a fifth of a second. */
+const SMOOTH = 10;
 /** The time over which a share of the airtime is taken, s. */
 const AIRTIME_S = 0.2;
 
@@ -50,7 +54,11 @@ export class Track {
 export class History {
   /** Round-trip times, ms. */
   readonly ping = new Track(1);
-  /** Goodput of all flows up and down, Mbit/s, smoothed over a few frames. */
+  /** The ping under way that has taken longer than the last that was answered: time and age, s and ms. */
+  open: [number, number] | undefined;
+  /** The longest time that a packet had stood of those that left within a tenth of a second, up and down, ms. */
+  readonly sojourn = new Track(2);
+  /** Goodput of all flows up and down, Mbit/s, over a fifth of a second. */
   readonly goodput = new Track(2);
   /** Congestion windows by flow, segments. */
   readonly cwnd: Track;
@@ -61,8 +69,11 @@ export class History {
   /** Shares of the airtime by station. */
   readonly airtime: Track;
   lost = 0;
+  private lastRtt = 0;
   private readonly isUp: boolean[];
-  private smooth: [number, number] | null = null;
+  /** Delivered bytes up and down at the last samples. */
+  private delivered: [number, number][] = [];
+  private stood: { place: number; most: [number | null, number | null] } = { place: 0, most: [null, null] };
   private air: { seconds: number; sums: number[] };
 
   constructor(flows: string[], directionOf: (flow: string) => "up" | "down", stations = 0) {
@@ -76,21 +87,60 @@ export class History {
     for (let i = 0; i + 1 < frame.pings.length; i += 2) {
       const rtt = frame.pings[i + 1] as number;
       if (Number.isNaN(rtt)) this.lost += 1;
+      else this.lastRtt = rtt;
       this.ping.add(frame.pings[i] as number, [Number.isNaN(rtt) ? null : rtt]);
     }
     for (let i = 0; i + 1 < frame.pages.length; i += 2) {
       this.pages.add(frame.pages[i] as number, [frame.pages[i + 1] as number]);
     }
-    const sums: [number, number] = [0, 0];
-    frame.goodput.forEach((value, i) => (sums[this.isUp[i] ? 0 : 1] += value));
-    // A filter of a fifth of a second, so that single packets at a slow speed do not make spikes.
-    const weight = Math.min(1, stepS / 0.2);
-    const before = this.smooth ?? sums;
-    this.smooth = [before[0] + weight * (sums[0] - before[0]), before[1] + weight * (sums[1] - before[1])];
-    this.goodput.add(frame.nowS, this.smooth);
-    this.cwnd.add(frame.nowS, [...frame.cwnd]);
-    this.queued.add(frame.nowS, [frame.up.packets, frame.down.packets]);
+    this.open = frame.waitsMs > this.lastRtt ? [frame.nowS, frame.waitsMs] : undefined;
+    this.addSojourn(frame);
+    this.addSamples(frame);
     if (stepS > 0) this.addAirtime(frame, stepS);
+  }
+
+  /** Samples are at fixed times, so the charts of a run are the same at each speed. */
+  private addSamples({ samples }: Frame): void {
+    const flows = this.isUp.length;
+    const width = 3 + 2 * flows;
+    for (let i = 0; i + width <= samples.length; i += width) {
+      const at = samples[i] as number;
+      this.queued.add(at, [samples[i + 1] as number, samples[i + 2] as number]);
+      const sums: [number, number] = [0, 0];
+      const windows = this.isUp.map((up, flow) => {
+        sums[up ? 0 : 1] += samples[i + 4 + 2 * flow] as number;
+        return samples[i + 3 + 2 * flow] as number;
+      });
+      this.cwnd.add(at, windows);
+      this.delivered.push(sums);
+      if (this.delivered.length > SMOOTH + 1) this.delivered.shift();
+      const [first = sums] = this.delivered;
+      const seconds = (this.delivered.length - 1) * SAMPLE_S;
+      const rate = (way: 0 | 1): number => (seconds > 0 ? ((sums[way] - first[way]) * 8) / 1e6 / seconds : 0);
+      this.goodput.add(at, [rate(0), rate(1)]);
+    }
+  }
+
+  private addSojourn(frame: Frame): void {
+    const merged: [number, number, number][] = [];
+    for (const [way, { passages }] of [frame.up, frame.down].entries()) {
+      for (let i = 0; i + 3 < passages.length; i += 4) {
+        const kind = passages[i + 2];
+        if (kind === Passage.departure || kind === Passage.marked) {
+          merged.push([passages[i] as number, way, passages[i + 3] as number]);
+        }
+      }
+    }
+    merged.sort(([one], [other]) => one - other);
+    for (const [at, way, ms] of merged) {
+      const place = Math.floor(at / SOJOURN_S);
+      if (place > this.stood.place) {
+        this.sojourn.add((this.stood.place + 1) * SOJOURN_S, this.stood.most);
+        this.stood = { place, most: [null, null] };
+      }
+      const { most } = this.stood;
+      most[way as 0 | 1] = Math.max(most[way as 0 | 1] ?? 0, ms);
+    }
   }
 
   /** The air carries one frame after the other, so a share says something only over many of them. */

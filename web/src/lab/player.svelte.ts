@@ -1,6 +1,7 @@
 import { startEngine } from "../engine/engine";
 import { Refused, type Engine, type Frame, type Opened, type Scenario, type Session } from "../engine/protocol";
 import { History } from "./history";
+import type { Drag } from "./model/moment";
 import { LONGEST_S, nextStep } from "./pace";
 
 // One clock for one run or two that stand side by side. Each has a worker of its own; a frame is asked for only when the
@@ -60,20 +61,23 @@ export class Player {
   sides = $state.raw<Side[]>([]);
   playing = $state(false);
   speed = $state(1);
-  /** Whether the rate was changed by hand: then the run is no longer that of the scenario. */
-  touched = $state(false);
+  /** The rates that were changed by hand, in the order of time: with one, the run is no longer that of the scenario. */
+  drags = $state.raw<Drag[]>([]);
   why = $state("");
   /** Simulated per real time, of the last second. */
   measured = $state(0);
   private turn = 0;
   private stepS = 0.005;
+  private busy = false;
+  /** Changes that wait for the frame under way. */
+  private readonly wanted = new Map<"up" | "down", number>();
 
   get done(): boolean {
     return this.sides.length > 0 && this.sides.every((side) => (side.frame?.done ?? 0) >= 1);
   }
 
   /** Opens runs in place of those that there are, at their beginning. */
-  async load(scenarios: Scenario[]): Promise<boolean> {
+  async load(scenarios: Scenario[], drags: Drag[] = []): Promise<boolean> {
     const turn = ++this.turn;
     this.playing = false;
     let sides: Side[] = [];
@@ -90,7 +94,7 @@ export class Player {
       return false;
     }
     for (const side of this.sides) side.close();
-    [this.sides, this.why, this.touched, this.measured] = [sides, "", false, 0];
+    [this.sides, this.why, this.drags, this.measured] = [sides, "", drags, 0];
     return true;
   }
 
@@ -124,20 +128,58 @@ export class Player {
     await this.advance(seconds);
   }
 
-  /** Changes the rate of a bottleneck of all runs from now on. */
-  async setRate(direction: "up" | "down", bitsPerSecond: number): Promise<void> {
-    this.touched = true;
-    await Promise.all(this.sides.map((side) => side.session.setRate(direction, bitsPerSecond)));
+  /** Goes on to a time as fast as it can, in steps that the charts can follow. */
+  async skip(toS: number): Promise<void> {
+    const turn = this.turn;
+    while (turn === this.turn && !this.done && toS - this.nowS > 1e-9) {
+      if (!(await this.advance(Math.min(LONGEST_S, toS - this.nowS)))) return;
+    }
   }
 
+  /** Changes the rate of a bottleneck of all runs from now on. What was to come of changes is forgotten. */
+  async setRate(direction: "up" | "down", bitsPerSecond: number): Promise<void> {
+    // The frame that is under way comes first, so that the change is at the time that is written down.
+    this.wanted.set(direction, bitsPerSecond);
+    if (!this.busy) await this.change();
+  }
+
+  private get nowS(): number {
+    return this.sides[0]?.frame?.nowS ?? 0;
+  }
+
+  private async change(): Promise<void> {
+    const atS = this.nowS;
+    const wanted = [...this.wanted];
+    this.wanted.clear();
+    for (const [direction, bitsPerSecond] of wanted) {
+      const before = this.drags.filter((drag) => drag.atS < atS || (drag.atS === atS && drag.direction !== direction));
+      this.drags = [...before, { atS, direction, bitsPerSecond }];
+      await Promise.all(this.sides.map((side) => side.session.setRate(direction, bitsPerSecond)));
+    }
+  }
+
+  /** Goes on by so many seconds; at the times of the changes that are to come, it makes them. */
   private async advance(seconds: number): Promise<boolean> {
+    this.busy = true;
     try {
-      await Promise.all(this.sides.map((side) => side.advance(seconds)));
+      const [fromS, toS] = [this.nowS, this.nowS + seconds];
+      // A change at the very beginning of the run comes before its first packet.
+      const due = this.drags.filter((drag) => drag.atS <= toS && (drag.atS > fromS || (fromS === 0 && drag.atS === 0)));
+      for (const { atS, direction, bitsPerSecond } of due) {
+        const before = atS - this.nowS;
+        if (before > 0) await Promise.all(this.sides.map((side) => side.advance(before)));
+        await Promise.all(this.sides.map((side) => side.session.setRate(direction, bitsPerSecond)));
+      }
+      const left = toS - this.nowS;
+      if (left > 0 || due.length === 0) await Promise.all(this.sides.map((side) => side.advance(Math.max(0, left))));
+      await this.change();
       return true;
     } catch (error) {
       this.why = error instanceof Error ? error.message : String(error);
       this.playing = false;
       return false;
+    } finally {
+      this.busy = false;
     }
   }
 }

@@ -262,6 +262,114 @@ for (const [name, executablePath, args] of BROWSERS) {
       await page.close();
     });
 
+    test("a link with a dragged rate starts at once and gives the same pictures", async () => {
+      const page = await open(ADDRESS);
+      await press(page, "2. Active queue management");
+      await until(page, () => document.querySelectorAll(".side").length === 2);
+      await past(page, 1);
+      await page.$$eval(".slider input", ([, slider]) => {
+        slider.value = "0.3";
+        slider.dispatchEvent(new Event("input", { bubbles: true }));
+      });
+      await until(page, () => location.search.includes("rates="));
+      await page.evaluate(() => (navigator.clipboard.writeText = async (text) => void (globalThis.copied = text)));
+      await fast(page);
+      await past(page, 5);
+      await press(page, "Pause");
+      await until(page, () => document.querySelector("button.main").textContent.trim() === "Start");
+      await new Promise((resolve) => setTimeout(resolve, 300));
+      await press(page, "Copy the link to this moment");
+      await until(page, () => globalThis.copied !== undefined);
+      const numbers = (where) => where.$$eval(".side .numbers", (found) => found.map((one) => one.textContent));
+      const before = { clock: await clock(page), numbers: await numbers(page) };
+      // The same moment, reached at another pace; and without the moment the run starts by itself.
+      const address = await page.evaluate(() => globalThis.copied.replace(/speed=[^&#]*/, "speed=0.001"));
+      assert.match(address, /at=/);
+      const other = await open(address);
+      await until(other, () => document.querySelectorAll(".side").length === 2);
+      await past(other, before.clock);
+      await press(other, "Pause");
+      assert.equal(await clock(other), before.clock);
+      assert.deepEqual(await numbers(other), before.numbers);
+      await other.close();
+      const plain = await open(await page.evaluate(() => location.href));
+      await past(plain, 0.5);
+      await plain.close();
+      assert.deepEqual(problems, []);
+      await page.close();
+    });
+
+    test("a step of the tour has an address: reload and back stay in the tour", async () => {
+      const page = await open(ADDRESS);
+      const heading = (start) =>
+        until(page, (wanted) => document.querySelector(".tour h2").textContent.startsWith(wanted), start);
+      await heading("1 of 6");
+      await press(page, "3. Fair queueing");
+      await heading("3 of 6");
+      await until(page, () => location.search.includes("step=3"));
+      await page.reload();
+      await heading("3 of 6");
+      await press(page, "6. Marks instead of drops");
+      await heading("6 of 6");
+      await page.goBack();
+      await heading("3 of 6");
+      await page.close();
+    });
+
+    test("below the sentence about a bad link the first step runs", async () => {
+      const page = await open(`${ADDRESS}#1.AAAA`);
+      await until(page, () => document.querySelector("[role=alert]") !== null);
+      await past(page, 0.2);
+      for (const query of ["?rates=x", "?at=-1", "?speed=fast"]) {
+        const other = await open(`${ADDRESS}${query}${await page.evaluate(() => location.hash)}`);
+        await until(other, () => document.querySelector("[role=alert]") !== null);
+        assert.match(await text(other, "[role=alert]"), /^The link has .* but it must be .*\.$/);
+        await other.close();
+      }
+      await page.close();
+    });
+
+    test("a ping that is late is seen while it is under way, and the queue's time with its target", async () => {
+      const page = await open(ADDRESS);
+      await past(page, 1);
+      const titles = await page.$$eval("figcaption .title", (found) => found.map((one) => one.textContent));
+      assert.ok(titles.includes("Time in the queue"), titles.join());
+      await press(page, "2. Active queue management");
+      await until(page, () => document.body.textContent.includes("Time in the queue, target 5 ms"));
+      await page.close();
+    });
+
+    test(
+      "with the processor slowed 4 times each speed goes forward",
+      { skip: name !== "chrome" && "the driver cannot slow it" },
+      async () => {
+        const page = await open(ADDRESS);
+        await press(page, "2. Active queue management");
+        await past(page, 0.1);
+        await page.emulateCPUThrottling(4);
+        const speeds = await page.$$eval(".controls select option", (found) => found.map((one) => one.textContent));
+        for (const [index, speed] of speeds.entries()) {
+          await page.$eval(
+            ".controls select",
+            (select, wanted) => {
+              select.selectedIndex = wanted;
+              select.dispatchEvent(new Event("change", { bubbles: true }));
+            },
+            index,
+          );
+          const packets = () => page.$$eval(".numbers", (found) => found.map((one) => one.textContent).join());
+          const before = [await clock(page), await packets()];
+          await new Promise((resolve) => setTimeout(resolve, 700));
+          const [at] = [await clock(page), await packets()];
+          const factor = parseFloat(speed);
+          const least = Number.isNaN(factor) ? 0.3 : factor >= 0.1 ? 0.2 * factor : 0;
+          assert.ok(at - before[0] >= Math.min(least, 5), `${speed}: ${before[0]} to ${at}`);
+          if (at > 20) await press(page, "Begin again");
+        }
+        await page.close();
+      },
+    );
+
     test("axe finds nothing, wide and light or narrow and dark", async () => {
       for (const [width, scheme] of [
         [1280, "light"],

@@ -31,6 +31,7 @@ const frame = (nowS: number, more: Partial<Frame> = {}): Frame => ({
   pages: new Float64Array(),
   airtime: new Float64Array(),
   air: new Float64Array(),
+  samples: new Float64Array(),
   speed: 1,
   ...more,
 });
@@ -62,8 +63,25 @@ describe("the history of a run", () => {
 
   it("adds goodput up by direction", () => {
     const history = new History(["a", "b"], (name) => (name === "a" ? "up" : "down"));
-    for (let t = 1; t <= 10; t += 1) history.add(frame(t), 1);
-    expect(history.meanGoodput(5)).toEqual([4, 6]);
+    // A sample each 20 ms: 4 Mbit/s are 10,000 bytes in that time.
+    const samples = Array.from({ length: 50 }, (_, i) => [i * 0.02, 1, 2, 10, i * 10_000, 20, i * 15_000]).flat();
+    history.add(frame(1, { samples: new Float64Array(samples) }), 1);
+    const [up, down] = history.meanGoodput(0.5);
+    expect(up).toBeCloseTo(4);
+    expect(down).toBeCloseTo(6);
+    expect(history.queued.lines.map((line) => line.at(-1))).toEqual([1, 2]);
+    expect(history.cwnd.lines.map((line) => line.at(-1))).toEqual([10, 20]);
+  });
+
+  it("has the longest sojourn of each tenth of a second, and a ping that is late as an open end", () => {
+    const history = new History([], () => "up");
+    const left = (at: number, ms: number): number[] => [at, 0, 1, ms];
+    const up = { ...queue, passages: new Float64Array([...left(0.01, 3), ...left(0.05, 9), ...left(0.11, 4)]) };
+    history.add(frame(0.2, { up, pings: new Float64Array([0.1, 50]), waitsMs: 40 }), 0.2);
+    expect([history.sojourn.t, history.sojourn.lines[0]]).toEqual([[0.1], [9]]);
+    expect(history.open).toBeUndefined();
+    history.add(frame(0.9, { waitsMs: 700 }), 0.7);
+    expect(history.open).toEqual([0.9, 700]);
   });
 
   it("takes shares of the airtime over many frames, each for as long as it is", () => {

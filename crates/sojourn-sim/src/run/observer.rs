@@ -7,9 +7,7 @@ use crate::simulator::Simulator;
 use crate::standing::{Event, Passage, Standing};
 use crate::traffic::voip::Voip;
 use crate::traffic::web::WebClient;
-use crate::view::{
-    FlowView, MOST_PACKETS, Names, Page, PassageKind, PassageView, Ping, QueueView, View, VoicePacket,
-};
+use crate::view::{FlowView, MOST_PACKETS, Names, Page, PassageKind, PassageView, Ping, QueueView, View, VoicePacket};
 use sojourn_scenario::{AnyTraffic, Direction, Scenario, Transport};
 use sojourn_units::{Duration, Rate, Time};
 
