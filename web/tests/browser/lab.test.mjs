@@ -304,6 +304,7 @@ for (const [name, executablePath, args] of BROWSERS) {
       const heading = (start) =>
         until(page, (wanted) => document.querySelector(".tour h2").textContent.startsWith(wanted), start);
       await heading("1 of 6");
+      await past(page, 0.1);
       await press(page, "3. Fair queueing");
       await heading("3 of 6");
       await until(page, () => location.search.includes("step=3"));
@@ -364,7 +365,9 @@ for (const [name, executablePath, args] of BROWSERS) {
           const factor = parseFloat(speed);
           const least = Number.isNaN(factor) ? 0.3 : factor >= 0.1 ? 0.2 * factor : 0;
           assert.ok(at - before[0] >= Math.min(least, 5), `${speed}: ${before[0]} to ${at}`);
-          if (at > 20) await press(page, "Begin again");
+          if (at < 15) continue;
+          await press(page, "Begin again");
+          await until(page, () => parseFloat(document.querySelector(".clock").textContent) < 5);
         }
         await page.close();
       },
