@@ -53,7 +53,7 @@ def test_the_story_in_chromium_and_firefox(tmp_path: Path, cli: Cli) -> None:
 
 
 def compare(name: str, figure: Record, folder: Path, cli: Cli) -> None:
-    """Check that the numbers of a figure are those of `sojourn run` with its scenarios, and that its sentence has them."""
+    """Check that a figure has the numbers of `sojourn run` with its scenarios, in its table and in its sentence."""
     records = [run(scenario, folder, cli) for scenario in figure["scenes"]]
     expected = [numbers(name, record) for record in records]
     rows = figure["rows"][1:]

@@ -3,7 +3,8 @@
 The sources of the site are gathered in out/docs: the folder docs/, pages of the repository's root (README.md is the
 first page), the examples, and the reference of commands, disciplines and Python, which is written from the programs
 themselves. A link between two files of the repository becomes one between two pages of the site; a link that leads
-nowhere is an error. MkDocs makes the site of these sources, and takes no warning. With --stage it is not called;
+nowhere is an error. If `make web` has built the pages for a browser, they are in the site as well, with their first
+figure on its first page. MkDocs makes the site of these sources, and takes no warning. With --stage it is not called;
 with --install its packages are installed, and nothing is built.
 """
 
@@ -32,6 +33,16 @@ STAGE = "out/docs"
 PAGES = {"index.md": "README.md"} | {
     f"{name}.md": f"{name}.md" for name in ("DESIGN", "CONTRIBUTING", "PAPERS", "CHANGELOG")
 }
+#: The built pages for a browser, which are the folder story/ of the site if they are there.
+STORY = "out/web"
+#: Their first figure, for the first page of the site.
+FIGURE = """\
+<iframe src="story/embed.html#call/en" title="Why a call breaks up" width="100%" height="400" style="border: 0"></iframe>
+
+<p><a href="story/index.html">The whole story, with seven figures</a>, and
+<a href="story/lab.html">the laboratory</a>.</p>
+
+"""
 #: Files of docs/ that are no part of the site.
 LEFT_OUT = {"pages.toml", "data/pages.json"}
 _LINK = re.compile(r"(\]\(|^\[[^\]]+\]: )([^)#\s]+)", re.MULTILINE)
@@ -116,6 +127,9 @@ def main(words: list[str]) -> int:
     if args.install:
         return 0
     files, broken = site(ROOT)
+    if (ROOT / STORY / "embed.html").is_file():
+        title, _, rest = files["index.md"].decode().partition("\n\n")
+        files["index.md"] = f"{title}\n\n{FIGURE}{rest}".encode()
     for sentence in broken:
         print(f"docs: {sentence}", file=sys.stderr)
     if broken:
@@ -128,7 +142,10 @@ def main(words: list[str]) -> int:
     if args.stage:
         return 0
     quiet = os.environ | {"NO_MKDOCS_2_WARNING": "1"}
-    return subprocess.run([sys.executable, "-m", "mkdocs", "build"], cwd=ROOT, env=quiet, check=False).returncode
+    status = subprocess.run([sys.executable, "-m", "mkdocs", "build"], cwd=ROOT, env=quiet, check=False).returncode
+    if status == 0 and (ROOT / STORY / "embed.html").is_file():
+        shutil.copytree(ROOT / STORY, ROOT / "out/site/story", ignore=shutil.ignore_patterns("view*", "report"))
+    return status
 
 
 def reference() -> dict[str, str]:

@@ -8,7 +8,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from sojourn.cli import options
+from sojourn.cli import browser, options
 from sojourn.errors import SojournError
 
 _ABOUT = """\
@@ -29,21 +29,11 @@ def add(commands: Any) -> None:
         "folder", metavar="DIR", type=Path, nargs="?", default=Path(), help="what to show (default: this folder)"
     )
     options.add_other_store(parser)
-    parser.add_argument("--port", metavar="N", type=_port, default=0, help="the port (default: one that is free)")
     parser.add_argument(
         "--host", metavar="ADDRESS", default="127.0.0.1", help="an address of this machine (%(default)s)"
     )
-    parser.add_argument(
-        "--no-browser", dest="browser", action="store_false", help="print the address, and open no browser"
-    )
+    browser.add_options(parser)
     parser.set_defaults(handler=handle)
-
-
-def _port(text: str) -> int:
-    if not (text.isascii() and text.isdecimal() and len(text) < 6 and int(text) < 65536):
-        message = f"port is {text!r}, but must be a whole number from 0 to 65535"
-        raise argparse.ArgumentTypeError(message)
-    return int(text)
 
 
 def handle(args: argparse.Namespace) -> int:
@@ -72,15 +62,7 @@ def handle(args: argparse.Namespace) -> int:
         print(address, flush=True)
         print("Ctrl-C ends it", file=sys.stderr)
         if args.browser:
-            _open(address)
+            browser.open_page(address)
         with suppress(KeyboardInterrupt):  # which uvicorn passes on when it has ended
             server.runner(view).run(sockets=[opened])
     return 0
-
-
-def _open(address: str) -> None:
-    """Open the address in the user's browser, if there is one."""
-    import threading
-    import webbrowser
-
-    threading.Thread(target=webbrowser.open, args=(address,), daemon=True).start()
