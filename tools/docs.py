@@ -37,7 +37,7 @@ PAGES = {"index.md": "README.md"} | {
 STORY = "out/web"
 #: Their first figure, for the first page of the site.
 FIGURE = """\
-<iframe src="story/embed.html#call/en" title="Why a call breaks up" width="100%" height="400" style="border: 0"></iframe>
+<iframe src="story/embed.html#call/en" title="Why a call breaks up" width="100%" height="400"></iframe>
 
 <p><a href="story/index.html">The whole story, with seven figures</a>, and
 <a href="story/lab.html">the laboratory</a>.</p>
