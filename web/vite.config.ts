@@ -18,7 +18,9 @@ export default defineConfig(({ mode }) => ({
     outDir: resolve(import.meta.dirname, "../out/web"),
     emptyOutDir: true,
     rollupOptions: {
-      input: Object.fromEntries((mode === "view" ? ["view"] : PAGES).map((name) => [name, resolve(import.meta.dirname, `${name}.html`)])),
+      input: Object.fromEntries(
+        (mode === "view" ? ["view"] : PAGES).map((name) => [name, resolve(import.meta.dirname, `${name}.html`)]),
+      ),
     },
   },
 }));
