@@ -28,8 +28,10 @@ export interface Chart {
   group?: string;
   /** The least value of y, if not the least of the lines. */
   yFrom?: number;
-  /** Told of the part of x that is looked at, after a zoom. */
-  zoomed?: (low: number, high: number) => void;
+  /** The part of x that is looked at first; without it the whole. */
+  zoom?: [number, number] | undefined;
+  /** Told of the part of x that is looked at, after a zoom, and whether it is the whole. */
+  zoomed?: (low: number, high: number, whole: boolean) => void;
 }
 
 export interface Drawn {
@@ -101,7 +103,9 @@ export function drawLines(host: HTMLElement, chart: Chart): Drawn {
       setScale: [
         (self, key): void => {
           const { min, max } = self.scales.x as uPlot.Scale;
-          if (key === "x" && min != null && max != null) chart.zoomed?.(min, max);
+          if (key !== "x" || min == null || max == null) return;
+          const x = self.data[0] as ArrayLike<number>;
+          chart.zoomed?.(min, max, min <= (x[0] ?? min) && max >= (x[x.length - 1] ?? max));
         },
       ],
     },
@@ -109,6 +113,7 @@ export function drawLines(host: HTMLElement, chart: Chart): Drawn {
   const plot = new uPlot(options, data, area);
   const xs = plot.data[0] as ArrayLike<number>;
   const whole = { min: xs[0] ?? 0, max: xs[xs.length - 1] ?? 1 };
+  if (chart.zoom !== undefined) plot.setScale("x", { min: chart.zoom[0], max: chart.zoom[1] });
   chart.lines.forEach((line, place) =>
     legend.append(entry(line, readouts, (on) => plot.setSeries(place + 1, { show: on }))),
   );

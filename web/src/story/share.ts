@@ -1,25 +1,7 @@
 import type { Language } from "../texts/texts";
 import type { FigureName } from "./scenes";
 
-// What leaves the page when a reader asks for it: files, a link, and code for another page.
-
-/** Hands a file to the reader. */
-export function save(name: string, blob: Blob): void {
-  const link = document.createElement("a");
-  link.href = URL.createObjectURL(blob);
-  link.download = name;
-  link.click();
-  setTimeout(() => URL.revokeObjectURL(link.href), 10_000);
-}
-
-/** Rows as CSV (RFC 4180). The first row has the names. */
-export function csvOf(rows: (string | number)[][]): string {
-  const cell = (value: string | number): string => {
-    const text = String(value);
-    return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
-  };
-  return rows.map((row) => row.map(cell).join(",") + "\r\n").join("");
-}
+// What leaves the page when a reader asks for it: a chart, a video, a link, and code for another page.
 
 const escaped = (text: string): string =>
   text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;").replaceAll('"', "&quot;");

@@ -3,7 +3,8 @@ import { grade, mos } from "../../src/story/facts";
 import { received } from "../../src/story/hear";
 import { linux, openwrt } from "../../src/story/home";
 import { FIGURES, HOUSE, houseScene } from "../../src/story/scenes";
-import { chartOf, csvOf } from "../../src/story/share";
+import { csvOf } from "../../src/files";
+import { chartOf } from "../../src/story/share";
 
 test("grades are those of tests of bufferbloat on the web", () => {
   expect([0, 4.9, 5, 30, 60, 200, 399, 400].map(grade)).toEqual(["A+", "A+", "A", "B", "C", "D", "D", "F"]);
