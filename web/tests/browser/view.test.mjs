@@ -117,6 +117,43 @@ for (const [name, executablePath, args] of BROWSERS) {
       await page.close();
     });
 
+    test("an address restores filter, order, selection and zoom, and the table is a CSV", async () => {
+      const page = await open(GOOD.address);
+      await page.waitForSelector("tbody td");
+      await filter(page, "qdisc=fq_codel");
+      await says(page, "2 of 4 runs");
+      await page.click("th button[title=induced_latency_ms]");
+      await page.click("th button[title=induced_latency_ms]");
+      await page.waitForSelector("th[aria-sort=descending]");
+      await page.evaluate(() => {
+        const make = URL.createObjectURL.bind(URL);
+        URL.createObjectURL = (blob) => make((globalThis.file = blob));
+        [...document.querySelectorAll("button")].find((one) => one.textContent.trim() === "CSV").click();
+      });
+      const csv = (await page.evaluate(() => globalThis.file.text())).trim().split("\r\n");
+      assert.equal(csv.length, 3);
+      assert.ok(csv[0].split(",").includes("induced_latency_ms"), csv[0]);
+      await page.$eval("td.pick input", (input) => input.click());
+      await says(page, "1 selected");
+      await page.click("#tab-plots");
+      await page.waitForSelector(".chart-area");
+      await page.focus(".chart-area");
+      await page.keyboard.press("+");
+      await page.waitForFunction(() => location.hash.includes("zoom="));
+      const hash = await page.evaluate(() => location.hash);
+      const other = await open(GOOD.address.replace(/#.*/, "") + hash);
+      await other.waitForSelector(".chart-area canvas");
+      await new Promise((resolve) => setTimeout(resolve, 500));
+      assert.equal(await other.evaluate(() => location.hash), hash);
+      await other.click("#tab-runs");
+      await says(other, "2 of 4 runs");
+      await says(other, "1 selected");
+      await other.waitForSelector("th[aria-sort=descending] button[title=induced_latency_ms]");
+      assert.deepEqual(problems, []);
+      await other.close();
+      await page.close();
+    });
+
     test("the keyboard selects runs, and their lines are drawn and zoomed", async () => {
       const page = await open(GOOD.address);
       await page.waitForSelector("tbody td");
