@@ -38,18 +38,16 @@ export function callScene(router: Router): Scenario {
   };
 }
 
-/** Who is at home, and the line. */
+/** What goes on at home, and the line. */
 export interface House {
   downMbit: number;
   upMbit: number;
   rttMs: number;
-  game: boolean;
-  call: boolean;
   upload: boolean;
   film: boolean;
 }
 
-export const HOUSE: House = { downMbit: 50, upMbit: 10, rttMs: 30, game: true, call: true, upload: true, film: true };
+export const HOUSE: House = { downMbit: 50, upMbit: 10, rttMs: 30, upload: true, film: true };
 
 /** The bounds of the fields of a house: least and most. */
 export const HOUSE_BOUNDS = { downMbit: [1, 1000], upMbit: [0.5, 1000], rttMs: [2, 300] } as const;
