@@ -9,6 +9,7 @@ pub(crate) mod numbers;
 pub(crate) mod pages;
 pub(crate) mod programs;
 mod simulated;
+mod stack;
 mod voice;
 pub(crate) mod wifi;
 
@@ -17,6 +18,7 @@ pub use flusher::{FlushRecord, FlusherFlowRecord, FlusherFlowSeries, FlusherReco
 pub use games::GameRecord;
 pub use programs::{ProgramFlowRecord, ProgramRecord, ProgramWayRecord};
 pub(crate) use simulated::Simulated;
+pub use stack::StackRecord;
 pub use wifi::{WifiLatencyRecord, WifiRecord, WifiStationRecord, WifiTidRecord, WifiWayRecord};
 
 use crate::histogram::Histogram;
@@ -165,20 +167,6 @@ pub struct FlowRecord {
     /// Flows and probes whose packets share a queue with this flow's in either direction, by the hash of the discipline there.
     /// Empty if that has no queues by flow, and on a kernel, which does not tell its hashes.
     pub queue_shared_with: Vec<String>,
-}
-
-/// Whose transport carried a flow.
-#[derive(Clone, Debug, Default, PartialEq, Eq, JsonSchema, Serialize)]
-pub struct StackRecord {
-    /// Its name.
-    pub name: String,
-    /// The version of what it is made of.
-    pub version: String,
-    /// Datagrams that either end wanted to send and that were too long for the path: they were not sent.
-    pub too_long: u64,
-    /// Packets that its sender took for lost; `None` if it does not tell, and `retransmissions` is then 0.
-    #[schemars(extend("x-null" = true))]
-    pub lost: Option<u64>,
 }
 
 /// Explicit congestion notification (RFC 3168) of a TCP flow.
