@@ -158,7 +158,12 @@ class RunStore:
         self.clean()
         for path in list(self.path.iterdir()):
             if _ID.fullmatch(path.name) and path.is_dir() and not path.is_symlink():
-                remove_run(path)
+                # Whoever is killed between its files leaves what is no run.
+                unfinished = self.path / f".{path.name}.{os.getpid()}.part"
+                path.rename(unfinished)
+                remove_run(unfinished)
+                if unfinished.is_dir():  # with something that is not ours
+                    unfinished.rename(path)
         for path in self._measured():
             if _ID.fullmatch(path.name) and not path.is_dir():
                 path.unlink()
