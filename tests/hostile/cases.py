@@ -26,8 +26,8 @@ _REFUSED = {
     # No kernel is booted, and no commit is built.
     "kernel bisect": ("--good", "no such commit"),
     "kernel bugs": ("--kernel", "no such kernel"),
-    # It would serve until it is ended.
-    "view": ("--port", "65536"),
+    # They would serve until they are ended.
+    **dict.fromkeys(("view", "lab"), ("--port", "65536")),
 }
 
 
@@ -72,6 +72,10 @@ def command_line(material: Material, rng: Random) -> list[str]:
             *("--axis", "rtt=10ms", "--duration", "1s", "--repeat", "1", "--workers", "1", "--out", "map"),
         ],
         "view": ["good", "--no-browser"],
+        "lab": ["--no-browser"],
+        "stacks list": ["--stacks", "good"],
+        "stacks check": ["--stack", "quinn", "--stacks", "good"],
+        "stacks compare": ["good", "no-such-program", "--stack", "quinn"],
     }
     words = bases.get(name, [])
     if words and rng.random() < 0.2:
@@ -98,10 +102,14 @@ def _commands() -> dict[str, list[argparse.Action]]:
         return dict(groups.choices)
 
     every = parsers(build_parser())
-    for group, names in (("kernel", ("compare", "bisect", "bugs")), ("l4s", ("map",))):
+    for group, names in (
+        ("kernel", ("compare", "bisect", "bugs")),
+        ("l4s", ("map",)),
+        ("stacks", ("list", "check", "compare")),
+    ):
         below = parsers(every[group])
         every |= {f"{group} {name}": below[name] for name in names}
-    del every["l4s"]  # which does nothing by itself
+    del every["l4s"], every["stacks"]  # which do nothing by themselves
     return {name: parser._actions for name, parser in every.items()}
 
 
