@@ -35,10 +35,10 @@ def words(pid: int) -> list[str]:
     return []
 
 
-def wait_for(condition: Callable[[], bool], seconds: float = 20.0) -> None:
+def wait_for(condition: Callable[[], bool], seconds: float = 20.0, missing: Callable[[], object] = lambda: "") -> None:
     until = time.monotonic() + seconds
     while not condition():
-        assert time.monotonic() < until, "it did not come about"
+        assert time.monotonic() < until, f"it did not come about: {missing()}"
         time.sleep(0.02)
 
 
@@ -73,7 +73,11 @@ def kill_and_look(process: subprocess.Popen[str], below: list[int], which: str) 
     victim = {"python": process.pid, "keeper": keeper, "inner keeper": inner}[which]
     others = {pid: words(pid) for pid in below}
     os.kill(victim, signal.SIGKILL)
-    wait_for(lambda: all(words(pid) != line for pid, line in others.items()))
+
+    def left() -> dict[int, list[str]]:
+        return {pid: line for pid, line in others.items() if words(pid) == line}
+
+    wait_for(lambda: not left(), missing=left)
     wait_for(lambda: not folder.exists(), 5.0)
     _, errors = process.communicate(timeout=20)
     if which == "python":

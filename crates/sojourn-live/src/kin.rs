@@ -23,6 +23,10 @@ use std::time::Duration;
 const LOOK: Duration = Duration::from_millis(200);
 /// How many looks the inner process has to end what it started, once it was told to: longer than it may need.
 const LOOKS: u32 = 75;
+/// How often it is looked whether what was killed has ended.
+const END_LOOK: Duration = Duration::from_millis(5);
+/// How many such looks there are: a process that cannot end (one that waits for a disk, say) holds nobody for ever.
+const END_LOOKS: u32 = 3000;
 /// What tells the inner process that nobody waits for it any more. It has a handler for it.
 pub(crate) const AT_ONCE: i32 = signal_hook::consts::SIGUSR1;
 /// The program that runs, even if its file was replaced meanwhile.
@@ -129,18 +133,23 @@ fn watch(child: &mut Child, parent: Option<&Parent>, stop: &dyn Fn() -> bool) ->
 }
 
 /// Kills all processes that were started and left behind: they are this process's children, if it was made their
-/// reaper.
+/// reaper. Waits for their ends, on a busy machine as well.
+///
+/// That none is left is what [`wait`] says. `/proc/self/task/*/children` may leave children out while one of them ends
+/// (`proc_tid_children(5)`), so an empty list there says nothing.
 pub(crate) fn end_descendants() {
-    for _ in 0..200 {
-        let left = children();
-        if left.is_empty() {
-            return;
-        }
-        for pid in left {
+    for _ in 0..END_LOOKS {
+        for pid in children() {
             let _ = kill_process(pid, Signal::KILL);
         }
-        while matches!(wait(WaitOptions::NOHANG), Ok(Some(_))) {}
-        std::thread::sleep(Duration::from_millis(5));
+        loop {
+            match wait(WaitOptions::NOHANG) {
+                Ok(Some(_)) | Err(Errno::INTR) => {}
+                Ok(None) => break,
+                Err(_) => return,
+            }
+        }
+        std::thread::sleep(END_LOOK);
     }
 }
 
