@@ -296,9 +296,10 @@ def test_the_command_writes_all_that_it_says_and_goes_on(tmp_path: Path, capsys:
     }
     assert waits["cake", "5.0", "20.0"] > waits["cake", "0.0", "20.0"] + 1.5
     assert (out / "figures/burst-rtt_bbr_cubic.png").is_file()
+    assert 'id="result">Of 8 cells ' in (out / "report.html").read_text(encoding="utf-8")
     assert (tmp_path / "page/burst-rtt_bbr_cubic.webp").is_file()
     assert "](page/burst-rtt_bbr_cubic.webp)" in page.read_text(encoding="utf-8")
-    assert "](figures/burst-rtt_bbr_cubic.png)" in (out / "map.md").read_text(encoding="utf-8")
+    assert "](figures/burst-rtt_bbr_cubic.svg)" in (out / "map.md").read_text(encoding="utf-8")
     before = (out / "map.csv").read_bytes()
     assert main([*COMMAND, "--out", str(out), "--json", "--force"]) == 0
     again = json.loads(capsys.readouterr().out)

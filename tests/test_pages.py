@@ -11,7 +11,7 @@ import pytest
 from msgspec import structs
 
 from sojourn import papers
-from sojourn.report.exhibit import PaperReport
+from sojourn.report.exhibit import Report
 from sojourn.study.claims import Claim, load
 from sojourn.study.page import document
 from tests.records import Json
@@ -282,7 +282,7 @@ def test_a_reason_of_another_row_or_world_is_found() -> None:
             for one, verdict, why in rows
         ]
         facts = (("counted world", "TCP"),) if declared else ()
-        report = PaperReport(
+        report = Report(
             title="t", reference="r", command="c", facts=facts, setup="s", exhibits=(), claims=tuple(judged)
         )
         return document(report, images="t")

@@ -56,8 +56,8 @@ def found() -> Evidence:
 
 
 @pytest.fixture(scope="module")
-def paper_report(found: Evidence) -> report.PaperReport:
-    return report.PaperReport(
+def paper_report(found: Evidence) -> report.Report:
+    return report.Report(
         title="A paper",
         reference="Authors, 2015",
         command="sojourn reproduce good-bad-wifi",
@@ -186,7 +186,7 @@ def test_runs_too_short_for_a_steady_level_have_dashes() -> None:
     assert tables.transient_table({"10/1": {"pie": short}}).rows == (("10/1", "pie", "-", "-", "-", "-", "-"),)
 
 
-def test_exhibits_are_in_the_order_of_the_paper(paper_report: report.PaperReport) -> None:
+def test_exhibits_are_in_the_order_of_the_paper(paper_report: report.Report) -> None:
     names = [exhibit.name for exhibit in paper_report.exhibits]
     assert names == ["table1", "fig2", "fig3", "table2", "voip-mos", "fig4", "fig5", "fig6", "fig7"]
     drawn = [figure.name for exhibit in paper_report.exhibits for figure in exhibit.figures]
@@ -197,13 +197,14 @@ def test_without_runs_there_is_table_1_alone() -> None:
     assert [exhibit.name for exhibit in GALLERY.exhibits(Evidence(cells={}))] == ["table1"]
 
 
-def test_report_is_one_file_with_an_anchor_for_each_claim(paper_report: report.PaperReport) -> None:
-    page = report.paper(paper_report)
+def test_report_is_one_file_with_an_anchor_for_each_claim(paper_report: report.Report) -> None:
+    page = report.page(paper_report)
     links = Links()
     links.feed(page)
     inner = [link for link in links.found if link.startswith("#")]
     assert all(link.startswith("data:image/svg+xml;base64,") for link in links.found if link not in inner)
     assert len(links.found) - len(inner) == 9
+    assert page.index('id="result"') < page.index("data:image") < page.index('id="fig2"') < page.index('id="how"')
     for link in inner:
         assert page.count(f'id="{link[1:]}"') == 1, link
     assert {"#gbw-voip-02", "#gbw-tran-01", "#fig3", "#table2", "#claims"} <= set(inner)
@@ -222,23 +223,23 @@ def test_report_is_one_file_with_an_anchor_for_each_claim(paper_report: report.P
         assert words in page
 
 
-def test_claims_can_be_filtered_by_verdict(paper_report: report.PaperReport) -> None:
-    page = report.paper(paper_report)
+def test_claims_can_be_filtered_by_verdict(paper_report: report.Report) -> None:
+    page = report.page(paper_report)
     for word in ("holds", "fails", "cannot-tell"):
         assert f'id="show-{word}"' in page
         assert f".filtered:has(#show-{word}:checked) tbody tr:not(.is-{word})" in page
     assert '<tr id="gbw-tran-01" class="is-cannot-tell">' in page
 
 
-def test_report_without_claims_has_no_claims_table(paper_report: report.PaperReport) -> None:
-    bare = report.PaperReport(
+def test_report_without_claims_has_no_claims_table(paper_report: report.Report) -> None:
+    bare = report.Report(
         title="A", reference="B", command="C", facts=(), setup="D", exhibits=paper_report.exhibits[:1], claims=()
     )
-    assert 'id="claims"' not in report.paper(bare)
+    assert 'id="claims"' not in report.page(bare)
     assert "## Claims" not in pages.document(bare, images="x")
 
 
-def test_page_names_every_figure_table_and_claim(paper_report: report.PaperReport, tmp_path: Path) -> None:
+def test_page_names_every_figure_table_and_claim(paper_report: report.Report, tmp_path: Path) -> None:
     page = tmp_path / "good-bad-wifi.md"
     written = pages.write(paper_report, page)
     text = page.read_text(encoding="utf-8")

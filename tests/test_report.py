@@ -15,7 +15,8 @@ import pytest
 import sojourn
 from sojourn import report, web_build
 from sojourn.frame_library import pl
-from sojourn.report import zoom
+from sojourn.report import result, zoom
+from sojourn.stats import Interval
 from sojourn.store.claims import JudgedClaim
 from sojourn.store.index import Results
 
@@ -48,23 +49,25 @@ def page() -> str:
             high=None,
             unit="ms",
             reason="<script>alert(1)</script>",
+            runs=[f"{name:032x}" for name in range(number)],
         )
         for number, (verdict, value) in enumerate([("holds", 1.25), ("fails", 2.0), ("cannot tell", None)])
     )
     results = Results(
         title="A report", comparison=comparison, command="sojourn compare", paper="A paper", claims=claims
     )
-    return report.page(results, report.all_figures(results))
+    return report.page(report.compared(results, report.all_figures(results)))
 
 
 def test_report_loads_nothing(page: str) -> None:
     links = Links()
     links.feed(page)
     inner = [link for link in links.found if link.startswith("#")]
-    assert inner == ["#claims", "#x-0", "#x-1", "#x-2"]
+    assert inner == ["#claims", "#link-10_10", "#how", "#result", "#x-0", "#x-1", "#x-2"]
     assert all(page.count(f'id="{link[1:]}"') == 1 for link in inner)
-    images = [link for link in links.found if link not in inner]
-    assert len(images) == 3
+    named = [f"runs/{name:032x}/run.json" for name in (0, 1)]
+    images = [link for link in links.found if link not in (*inner, *named)]
+    assert (len(images), len(links.found)) == (3, len(inner) + 6)
     assert all(link.startswith("data:image/svg+xml;base64,") for link in images)
     assert not {"link", "iframe", "object", "embed"} & set(links.tags)
     assert ("script" in links.tags) == (zoom.script() is not None)
@@ -93,6 +96,39 @@ def test_report_shows_table_claims_scenario_and_versions(page: str) -> None:
     assert "<script>alert" not in page
     assert "&#34;qdisc_up&#34;" in page
     assert re.search(r'<td>\d+\.\d\d <span class="ci">\[\d+\.\d\d, \d+\.\d\d\]</span></td>', page)
+
+
+def test_report_begins_with_its_result_and_ends_with_how_it_was_made(page: str) -> None:
+    body = page.partition("<main>")[2]
+    told = re.search(r'<p class="result" id="result">(.*)</p>', body)
+    assert told
+    assert re.fullmatch(
+        r"The induced latency is least with gbw:fq_codel, [\d.]+ \[[-\d.]+, [\d.]+\] ms, and most with gbw:pfifo_fast, "
+        r"[\d.]+ \[[-\d.]+, [\d.]+\] ms; the goodput down there is [\d.]+ and [\d.]+ Mbit/s; "
+        r"the goodput up there is [\d.]+ and [\d.]+ Mbit/s\.",
+        told[1],
+    )
+    places = [body.index(words) for words in ("<h1>", told[0], "<figure", 'id="claims"', 'id="how"', "sojourn compare")]
+    assert places == sorted(places)
+    assert "prefers-color-scheme: dark" in page
+
+
+def test_the_result_of_claims_has_their_verdicts_and_the_numbers_of_one_that_is_decided() -> None:
+    def claim(verdict: str, value: float | None, **more: str) -> JudgedClaim:
+        return JudgedClaim(
+            id="x", section="", says="It is so.", verdict=verdict, value=value, low=1.0, high=2.0, unit="ms", reason="",
+            **more,  # type: ignore[arg-type]
+        )  # fmt: skip
+
+    claims = [claim("cannot tell", None), claim("fails", 7.0, by_construction="arithmetic"), claim("holds", 1.5)]
+    told = "Of 2 claims 1 holds, 0 fail and 1 cannot be told. \u201cIt is so\u201d holds: 1.5 [1, 2] ms."
+    assert result.of_claims(claims, ()) == told
+
+
+def test_a_quantity_without_values_is_not_told() -> None:
+    latency = {"a": Interval(value=2.0, low=None, high=None, n=1)}
+    assert result.extremes(("latency", {}, "ms"), ("delay", latency, "ms")) == "The delay is 2 ms with a."
+    assert result.extremes(("latency", {}, "ms")) == ""
 
 
 def test_report_has_a_figure_with_words_for_those_who_cannot_see_it(page: str) -> None:
@@ -144,7 +180,7 @@ def test_plots_hold_their_data_whatever_the_names_are(script: str) -> None:
         for figure in figures:
             for chart in figure.charts:
                 chart.title = HOSTILE
-    page = report.page(results, drawn)
+    page = report.page(report.compared(results, drawn))
     found = Scripts()
     found.feed(page)
     data = [(attributes["id"], json.loads(text)) for attributes, text in found.found if "type" in attributes]
@@ -183,7 +219,7 @@ def test_without_the_script_the_report_has_pictures_alone(tmp_path: Path, monkey
     try:
         comparison = sojourn.compare("rrul", qdiscs=["pfifo_fast"], repeat=1, duration="1s")
         results = Results(title="t", comparison=comparison, command="c")
-        page = report.page(results, report.all_figures(results))
+        page = report.page(report.compared(results, report.all_figures(results)))
     finally:
         zoom.script.cache_clear()
     assert page.count("<img") == 3

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import resource
 import shutil
 import signal
@@ -88,6 +89,27 @@ def test_tables_hold_the_statistics_of_the_runs(inside: Cli, tmp_path: Path) -> 
         assert (row["low"], row["high"]) == pytest.approx((values.mean() - half, values.mean() + half))
         assert f"{row['mean']:.2f} [{row['low']:.2f}, {row['high']:.2f}]" in (tmp_path / "o/table.md").read_text()
         assert f"{row['mean']:.2f} [" in shown
+
+
+def test_a_sweep_has_a_report_that_can_be_made_again(inside: Cli, tmp_path: Path) -> None:
+    (tmp_path / "s.toml").write_text(TINY.replace("[vary]", '[vary]\nrtt = ["20ms", "50ms"]'))
+    inside("sweep", "s.toml", "--out", "o")
+    page = (tmp_path / "o/report.html").read_text(encoding="utf-8")
+    cells = {
+        tuple(cell["values"].values()): cell for cell in json.loads((tmp_path / "o/sweep.json").read_text())["cells"]
+    }
+    means = {values: cell["summary"]["induced_latency_ms"]["mean"] for values, cell in cells.items()}
+    rtt, qdisc = min(means, key=lambda values: means[values])
+    assert f"The induced latency is least with rtt {rtt}, {qdisc}, {means[rtt, qdisc]:.3g} [" in page
+    assert page.count("<img") == 3
+    assert (tmp_path / "o/figures/map-induced_latency_ms.svg").is_file()
+    inside("report", "o", "--out", "again.html")
+    again = (tmp_path / "again.html").read_text(encoding="utf-8")
+    assert re.sub("<dt>command</dt>.*\n", "", page) == again
+    whole = json.loads((tmp_path / "o/sweep.json").read_text())
+    del whole["cells"][0]["values"]["rtt"]
+    (tmp_path / "o/sweep.json").write_text(json.dumps(whole))
+    assert_one_sentence(inside("report", "o", "--out", "x.html", status=2), "sweep.json", "a value for each key")
 
 
 def test_sweep_without_variation_and_with_an_experiment_beside_it(inside: Cli, tmp_path: Path) -> None:

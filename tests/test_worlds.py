@@ -13,7 +13,7 @@ from msgspec import structs
 
 from sojourn import backends, papers
 from sojourn.errors import ParamError
-from sojourn.report.exhibit import PaperReport, elsewhere
+from sojourn.report.exhibit import Report, elsewhere
 from sojourn.store.claims import JudgedClaim
 from sojourn.study import page as pages
 from sojourn.study import worlds
@@ -127,7 +127,7 @@ def test_a_column_of_the_list_says_what_became_of_each_claim() -> None:
     judged = claims(("holds", "cannot tell"), ("fails", "holds"), ("holds", ""))
     assert elsewhere(judged) == [("other", ["?", "holds", ""])]
     assert elsewhere(claims(("holds", ""))) == []
-    report = PaperReport(title="t", reference="r", command="c", facts=(), setup="s", exhibits=(), claims=tuple(judged))
+    report = Report(title="t", reference="r", command="c", facts=(), setup="s", exhibits=(), claims=tuple(judged))
     page = pages.document(report, images="t")
     assert "| verdict | other |\n" in page
     assert "| `x-1` | 1 | s | 1 | fails | holds |\n" in page

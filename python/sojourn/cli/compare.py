@@ -115,10 +115,6 @@ def write(folder: ResultFolder, comparison: Comparison) -> None:
     folder.write("table.csv", comparison.summary.write_csv())
     rows = report.table_rows(comparison, comparison.cells[0].link)
     folder.write("table.md", tables.markdown(report.headers(comparison), rows) + "\n")
-    drawn = report.all_figures(results)
-    for figure in (one for of_link in drawn.values() for one in of_link):
-        folder.write(f"figures/{figure.name}.svg", figure.svg)
-        folder.write(f"figures/{figure.name}.png", figure.png)
-    page = folder.write("report.html", report.page(results, drawn))
+    page = report.write(folder, report.compared(results, report.all_figures(results)))
     write_index(folder, results)
     print(f"report: {page}", file=sys.stderr)

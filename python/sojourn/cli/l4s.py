@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from sojourn.cells import Planned
     from sojourn.l4s.outcome import JudgedCell
     from sojourn.l4s.planes import Plan
+    from sojourn.report import Figure
     from sojourn.store.folder import ResultFolder
     from sojourn.study.cell import Cell
 
@@ -38,8 +39,8 @@ An axis may have other values: --axis rate=10mbit,50mbit --axis rtt=10ms,80ms (r
 buffer, l4s-flows, classic-flows).
 
 Writes into DIR: map.csv and map.json (a row for each cell: share, its 95 % interval, queues, utilisation, verdict,
-seeds), map.md with rules of thumb, a heat map of each plane and pair (figures/), and every run (runs/). However a map
-was stopped, the same command goes on from there.
+seeds), report.html and map.md with rules of thumb, a heat map of each plane and pair (figures/), and every run (runs/).
+However a map was stopped, the same command goes on from there.
 """
 
 
@@ -88,6 +89,7 @@ def handle(args: argparse.Namespace) -> int:
     from sojourn.files import check_target
     from sojourn.l4s import cells as senders
     from sojourn.l4s import planes, report
+    from sojourn.report import write
 
     plan = planes.plan(
         [senders.read_pair(text) for text in args.pair or DEFAULT_PAIRS],
@@ -114,9 +116,13 @@ def handle(args: argparse.Namespace) -> int:
     folder.write("map.json", whole + "\n")
     folder.write("map.csv", tables.csv_text(rows))
     figures = _figures(plan, found)
-    for figure, forms in figures.items():
-        for form, data in forms.items():
-            folder.write(f"figures/{figure}.{form}", data)
+    facts = {
+        "runs": str(number),
+        "repeats": f"{args.repeat}, from seed {args.seed} on, {args.duration} each",
+        **made_by,
+    }
+    shown = report.report_of(list(found.values()), figures, command=options.command_line(), facts=facts)
+    write(folder, shown)
     page = partial(
         report.document,
         list(found.values()),
@@ -127,7 +133,7 @@ def handle(args: argparse.Namespace) -> int:
         duration=args.duration,
         **made_by,
     )
-    folder.write("map.md", page(images="figures/{}.png"))
+    folder.write("map.md", page(images="figures/{}.svg"))
     folder.finish()
     if args.document is not None:
         _write_document(args.document, page, figures)
@@ -153,28 +159,28 @@ def _run(runs: Sequence[Planned[Cell]], args: argparse.Namespace, folder: Result
     return {cell: outcome.judged(cell, observations) for cell, observations in cells.items()}
 
 
-def _write_document(path: Path, page: Callable[..., str], figures: Mapping[str, Mapping[str, bytes]]) -> None:
+def _write_document(path: Path, page: Callable[..., str], figures: Sequence[Figure]) -> None:
     """Write the page to `path`, and its figures into a folder beside it."""
     from sojourn.files import write_file
     from sojourn.plots.save import for_page
 
     images = path.with_suffix("")
     images.mkdir(parents=True, exist_ok=True)
-    for figure, forms in figures.items():
-        write_file(images / f"{figure}.webp", for_page(forms["png"]))
+    for figure in figures:
+        write_file(images / f"{figure.name}.webp", for_page(figure.png))
     write_file(path, page(images=f"{images.name}/{{}}.webp"))
 
 
-def _figures(plan: Plan, found: Mapping[Cell, JudgedCell]) -> dict[str, dict[str, bytes]]:
-    """Return the heat map of each plane and pair in each format, by its name."""
+def _figures(plan: Plan, found: Mapping[Cell, JudgedCell]) -> list[Figure]:
+    """Return the heat map of each plane and pair."""
     from sojourn.l4s import report
     from sojourn.l4s.cells import SENDERS
     from sojourn.l4s.planes import AXES, PLANES
     from sojourn.plots.coexistence import coexistence
-    from sojourn.plots.save import FORMATS, to_bytes
     from sojourn.progress import progress_bar
+    from sojourn.report.exhibit import draw
 
-    made = {}
+    made = []
     with progress_bar(len(plan.planes) * len(plan.pairs), "draw") as tick:
         for plane, pair in product(plan.planes, plan.pairs):
             tick()
@@ -189,5 +195,5 @@ def _figures(plan: Plan, found: Mapping[Cell, JudgedCell]) -> dict[str, dict[str
             l4s, classic = (SENDERS[side].title for side in pair)
             title = f"{l4s} beside {classic}: share of an L4S flow (%), queues of both sides (ms)"
             figure = coexistence(panels, axes, title=title)
-            made[report.figure_name(plane, pair)] = {form: to_bytes(figure, form) for form in FORMATS}
+            made.append(draw(report.figure_name(plane, pair), title, figure))
     return made

@@ -9,8 +9,8 @@ from typing import Any
 from sojourn.cli import options
 
 _ABOUT = """\
-Writes the HTML report of a folder that compare or reproduce has written, without running anything. The report is
-one file and needs no network.
+Writes the HTML report of a folder that run, compare, sweep or reproduce has written, without running anything. The
+report is one file and needs no network.
 """
 
 
@@ -31,7 +31,13 @@ def handle(args: argparse.Namespace) -> int:
     from sojourn.store.index import load
 
     check_target(args.out, "out", force=args.force)
-    results = load(args.folder, args.store)
-    write_file(args.out, report.page(results, report.all_figures(results)))
+    if (args.folder / "sweep.json").is_file():
+        from sojourn import sweep
+
+        shown = sweep.report_of(sweep.read(args.folder))
+    else:
+        results = load(args.folder, args.store)
+        shown = report.compared(results, report.all_figures(results))
+    write_file(args.out, report.page(shown))
     print(args.out)
     return 0

@@ -13,6 +13,7 @@ from sojourn import _native, backends, bounds, plan, tables
 from sojourn.cli import options
 from sojourn.lazy import mapped
 from sojourn.store.claims import JudgedClaim, to_json
+from sojourn.store.index import store_beside
 from sojourn.study import worlds
 from sojourn.study.claims import load
 from sojourn.study.paper import Paper
@@ -20,7 +21,9 @@ from sojourn.study.plan import Outcome
 from sojourn.study.reproduction import E, Reproduction, Request
 
 if TYPE_CHECKING:
-    from sojourn.report import PaperReport
+    from pathlib import Path
+
+    from sojourn.report import Report
     from sojourn.store.folder import ResultFolder
 
 
@@ -59,7 +62,6 @@ def reproduce(
             came = each.run(there)
             runs += came.runs
             elsewhere[world] = {one.id: one.verdict for one in each.judge(where.judged(known), came.evidence)}
-    from sojourn import report
     from sojourn.study import page as pages
 
     print("judging the claims", file=sys.stderr)
@@ -69,9 +71,9 @@ def reproduce(
         worlds.beside(judged, world, verdicts)
     print("drawing the figures", file=sys.stderr)
     paper_report = _paper_report(request, paper, one, outcome, judged, runs)
-    write_exhibits(folder, paper_report)
+    paper_report = dataclasses.replace(paper_report, store=store_beside(means.store, folder))
+    page = write_exhibits(folder, paper_report)
     one.keep(folder, paper_report, outcome.evidence)
-    page = folder.write("report.html", report.paper(paper_report))
     if args.document is not None:
         pages.write(paper_report, args.document)
     shown = [*one.begin(outcome.evidence), *describe_exhibits(paper_report, hidden=paper.hidden), f"report: {page}"]
@@ -88,9 +90,10 @@ def _paper_report(
     outcome: Outcome[E],
     judged: list[JudgedClaim],
     elsewhere: int,
-) -> PaperReport:
+) -> Report:
     """Return what the report shows; `elsewhere` is the number of runs in other worlds."""
-    from sojourn.report.exhibit import Exhibit, PaperReport, verdicts, worlds_of
+    from sojourn.report.exhibit import Exhibit, Report, verdicts, worlds_of
+    from sojourn.report.result import of_claims
 
     profile, parts = request.profile, request.parts
     world = ", ".join(f"{name} {value}" for name, value in paper.world.items())
@@ -107,9 +110,10 @@ def _paper_report(
             )
         )
     title = paper.title if parts is None else f"{paper.title}: {'; '.join(paper.parts[part] for part in parts)}"
-    return PaperReport(
+    return Report(
         title=title,
         reference=paper.reference,
+        result=of_claims(judged, shown),
         command=options.command_line(),
         facts=(
             ("runs", str(outcome.runs)),
@@ -133,19 +137,19 @@ def _load_report() -> None:
     from sojourn import report  # noqa: F401
 
 
-def write_exhibits(folder: ResultFolder, paper_report: PaperReport) -> None:
-    """Write claims, figures and tables into the folder."""
+def write_exhibits(folder: ResultFolder, paper_report: Report) -> Path:
+    """Write claims, figures, tables and the page into the folder; return the path of the page."""
+    from sojourn import report
+
     folder.write("claims.json", to_json(paper_report.claims) + "\n")
     for exhibit in paper_report.exhibits:
-        for figure in exhibit.figures:
-            folder.write(f"figures/{figure.name}.svg", figure.svg)
-            folder.write(f"figures/{figure.name}.png", figure.png)
         if exhibit.table is not None:
             folder.write(f"tables/{exhibit.table.name}.md", exhibit.table.markdown() + "\n")
             folder.write(f"tables/{exhibit.table.name}.csv", exhibit.table.csv())
+    return report.write(folder, paper_report)
 
 
-def describe_exhibits(paper_report: PaperReport, *, hidden: str) -> list[str]:
+def describe_exhibits(paper_report: Report, *, hidden: str) -> list[str]:
     """Return the tables but one, and the claims, for a terminal."""
     from sojourn.report.exhibit import verdict
 

@@ -85,15 +85,18 @@ def handle(args: argparse.Namespace) -> int:
     means = options.means(args, folder, study.sweep.name, backend)
     with options.say_how_to_go_on():
         outcome = study.run(means)
-    from sojourn import report
-    from sojourn.report.exhibit import PaperReport, verdicts
+    from sojourn.report.exhibit import Report, verdicts
+    from sojourn.report.result import of_claims, of_records
+    from sojourn.store.index import store_beside
     from sojourn.study import page
     from sojourn.study.shown import exhibits
 
     claims = tuple(study.judge(outcome.evidence))
-    whole = PaperReport(
+    shown = tuple(exhibits(study, outcome.evidence))
+    whole = Report(
         title=study.head.title,
         reference=study.head.about or "",
+        result=of_claims(claims, shown) if claims else of_records(study.axes.names, shown[-1]),
         command=options.command_line(),
         facts=(
             ("runs", f"{outcome.runs}, {study.sweep.repeat} of each of {len(study.cells)} cells"),
@@ -104,13 +107,13 @@ def handle(args: argparse.Namespace) -> int:
         setup="Each cell is a combination of the values of the axes: "
         + "; ".join(f"{axis}: {', '.join(map(str, values))}" for axis, values in study.values.items())
         + ".",
-        exhibits=tuple(exhibits(study, outcome.evidence)),
+        exhibits=shown,
         claims=claims,
         claimed="the study says",
+        store=store_beside(means.store, folder),
     )
     write_exhibits(folder, whole)
-    folder.write("report.html", report.paper(whole))
-    folder.write("study.md", page.document(whole, images="figures", form="png"))
+    folder.write("study.md", page.document(whole, images="figures", form="svg"))
     print(to_json(claims) if args.json else "\n\n".join(describe_exhibits(whole, hidden="")))
     folder.finish()
     print(f"{outcome.runs} runs of {len(study.cells)} cells: {args.out}", file=sys.stderr)

@@ -18,7 +18,7 @@ from sojourn.store.run import Run
 _ABOUT = """\
 Runs every combination of the lists in FILE.toml, several times each, and writes into DIR: each run (runs/ID/run.json
 and series.parquet), table.md and table.csv (mean and 95 % interval of each metric of each combination), sweep.json,
-and runs.parquet (one row for each run). Prints the table.
+runs.parquet (one row for each run), and report.html. Prints the table.
 
   experiment = "rrul"          a built-in experiment, or a TOML file beside this one
   duration = "10s"             any option of an experiment or key of the scenario; it is the same in all runs
@@ -53,9 +53,10 @@ def add(commands: Any) -> None:
 
 
 def _warm() -> None:
-    """Load what the tables need."""
+    """Load what tables and report need."""
     importlib.import_module("sojourn.store.frames")
     importlib.import_module("sojourn.stats")
+    importlib.import_module("sojourn.report")
 
 
 def handle(args: argparse.Namespace) -> int:
@@ -101,6 +102,7 @@ def handle(args: argparse.Namespace) -> int:
         folder.write_frame("runs.parquet", sweeps.runs_frame(sweep, grown))
         whole = found.json()
         folder.write("sweep.json", whole + "\n")
+        importlib.import_module("sojourn.report").write(folder, sweeps.report_of(found, options.command_line()))
         folder.finish()
     print(whole if args.json else sweeps.text_table(found))
     print(f"{sum(len(one.runs) for one in grown)} runs of {len(grown)} combinations: {args.out}", file=sys.stderr)

@@ -141,7 +141,8 @@ def add(commands: Any) -> None:
     options.add_output(
         parser,
         "print tune.json instead of the tables",
-        "the folder for tune.json, table.md, figures/ and measures.jsonl, from which a stopped search goes on",
+        "the folder for tune.json, table.md, report.html, figures/ and measures.jsonl, from which a stopped search "
+        "goes on",
     )
     tune_map.add(parser)
     parser.set_defaults(handler=handle)
@@ -308,10 +309,12 @@ def _answer(
     text = json.dumps(words.whole(outcome, bench, found_space, request, seeds), indent=1, allow_nan=False)
     summary = words.terminal(outcome, bench, found_space, request)
     if folder is not None:
-        from sojourn.plots import save
+        from sojourn import report
+        from sojourn.report.exhibit import draw
         from sojourn.tune import figure
 
-        save.write(folder, {"front": figure.of(outcome, bench, found_space, request)})
+        front = draw("front", figure.CAPTION, figure.of(outcome, bench, found_space, request))
+        report.write(folder, words.report_of(outcome, bench, found_space, request, front, options.command_line()))
         folder.write("table.md", f"```\n{summary}\n```\n")
         print(f"answer: {folder.write('tune.json', text + chr(10))}", file=sys.stderr)
         folder.finish()

@@ -14,6 +14,7 @@ from sojourn.cli import options
 from sojourn.errors import ParamError, refused
 
 if TYPE_CHECKING:
+    from sojourn.store.folder import ResultFolder
     from sojourn.tune.map import MapCell
 
 #: Options of a single link or a search, which a map has not.
@@ -29,8 +30,8 @@ def add(parser: argparse.ArgumentParser) -> None:
         "--map",
         action="store_true",
         help="search many links instead of one: find the best target and interval of codel, fq_codel, or "
-        "codel,fq_codel over rates and RTTs, with CUBIC unless --cc says otherwise; writes map.csv, map.json and "
-        "figures/map into --out DIR",
+        "codel,fq_codel over rates and RTTs, with CUBIC unless --cc says otherwise; writes map.csv, map.json, "
+        "report.html and figures/map into --out DIR",
     )
     group.add_argument("--map-rates", metavar="RATES", help="rates, separated by commas (default 250kbit to 100mbit)")
     group.add_argument("--map-rtts", metavar="TIMES", help="base RTTs, separated by commas (default 10ms to 600ms)")
@@ -85,14 +86,11 @@ def handle(args: argparse.Namespace) -> int:
         bench.journal.close()
     rows = [cell.row() for cell in cells]
     whole = json.dumps({"format": maps.FORMAT, "load": load, "congestion_control": cc, "cells": rows}, indent=1)
-    from sojourn.plots import save
-    from sojourn.plots.tuning_map import tuning_map
-
     folder.write("map.json", whole + "\n")
     folder.write("map.csv", tables.csv_text(rows))
-    save.write(folder, {"map": tuning_map(cells)})
+    _write_report(folder, cells, cc)
     folder.finish()
-    print(whole if args.json else _table(cells))
+    print(whole if args.json else tables.text(*_rows(cells)))
     print(f"{len(rows)} cells: {args.out}", file=sys.stderr)
     return 0
 
@@ -112,12 +110,57 @@ def _check(args: argparse.Namespace, qdiscs: tuple[str, ...]) -> None:
         raise ParamError(message)
 
 
-def _table(cells: Sequence[MapCell]) -> str:
+def _write_report(folder: ResultFolder, cells: Sequence[MapCell], cc: str) -> None:
+    from sojourn.plots.tuning_map import tuning_map
+    from sojourn.report import Exhibit, Report, write
+    from sojourn.report.exhibit import draw
+    from sojourn.report.result import extremes
+    from sojourn.report.table import Table
+    from sojourn.stats import Interval
+
+    headers, rows = _rows(cells)
+    best = {
+        name: {
+            f"{cell.qdisc} at {cell.rate} and {cell.rtt_ms:g} ms": Interval(
+                value=cell.best[name], low=cell.near[name][0], high=cell.near[name][1], n=1
+            )
+            for cell in cells
+            if cell.filled
+        }
+        for name in ("target", "interval")
+    }
+    caption = "The best target and interval by rate and RTT; below each the range of those nearly as good."
+    exhibit = Exhibit(
+        name="cells",
+        title="All cells",
+        figures=(draw("map", caption, tuning_map(cells)),),
+        table=Table(
+            name="cells",
+            headers=tuple(headers),
+            rows=tuple(map(tuple, rows)),
+            left=1,
+            records=(),
+            note="The best setting, and utilisation / delay (ms) of it and of three others, with fresh seeds.",
+        ),
+    )
+    shown = Report(
+        title="A map of CoDel's parameters",
+        reference="The best target and interval on links of many rates and RTTs.",
+        result=" ".join(extremes((f"best {name}", found, "ms")) for name, found in best.items()),
+        command=options.command_line(),
+        facts=(("cells", str(len(cells))), ("congestion control", cc)),
+        setup="In brackets is the range of the settings that are nearly as good.",
+        exhibits=(exhibit,),
+    )
+    write(folder, shown)
+
+
+def _rows(cells: Sequence[MapCell]) -> tuple[list[str], list[list[str]]]:
     headers = [
         *("qdisc", "rate", "rtt (ms)", "target", "interval", "utilisation", "delay (ms)"),
         *("default", "rural", "rule"),
     ]
-    return tables.text(
+    return (
         headers,
         [
             [

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Iterable, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING
 
 from sojourn import tables
 from sojourn.l4s.cells import BOTTLENECKS, BUFFERED, FEWEST_PACKETS, PACKET_BYTES, SENDERS, qdisc
@@ -11,6 +12,9 @@ from sojourn.l4s.outcome import ALIKE, FILLED, SIDES, STARVES, VERDICTS, JudgedC
 from sojourn.l4s.planes import AXES, PLANES, Plan
 from sojourn.l4s.rules import rule
 from sojourn.study.cell import Cell
+
+if TYPE_CHECKING:
+    from sojourn.report import Figure, Report
 
 FORMAT = "sojourn-l4s-map/1"
 
@@ -84,6 +88,62 @@ def _rules(found: Sequence[JudgedCell], pair: tuple[str, str]) -> list[str]:
         items = [f"- **{TITLES[one.cell.bottleneck]}.** {one.sentence()}" for one in rules]
         parts += [question.format(rules[0].names()[0]), "\n".join(items)]
     return parts
+
+
+def report_of(
+    found: Sequence[JudgedCell], figures: Sequence[Figure], *, command: str, facts: Mapping[str, str]
+) -> Report:
+    """Return the report of a map; its figures are of the planes, in their order."""
+    from sojourn.report import Exhibit, Report
+    from sojourn.report.result import extremes
+    from sojourn.report.table import Table
+
+    counts = ", ".join(
+        f"{count} have the verdict \u201c{each}\u201d" for each, count in by_verdict(found).items() if count
+    )
+    same = {key for key in found[0].cell.settings if len({one.cell.settings[key] for one in found}) == 1}
+    filled = {_words(one, same): one.share for one in found if one.filled}
+    heads, body = counts_table(found)
+    table = Table(
+        name="verdicts",
+        headers=tuple(heads),
+        rows=tuple(map(tuple, body)),
+        records=(),
+        note="How many cells have which verdict; map.csv has every cell with its interval, goodputs, marks and seeds.",
+    )
+    sentences = [
+        f"{TITLES[cells[0].cell.bottleneck]}. {' '.join(rule(cells, side).sentence() for side in reversed(SIDES))}"
+        for cells in _places(found)
+    ]
+    return Report(
+        title="An atlas of L4S beside classic flows",
+        reference="Flows of two senders through one bottleneck. The share is what an L4S flow has of what it and a "
+        "classic flow have together; 50 % is alike.",
+        result=f"Of {len(found)} cells {counts}. {extremes(('share of an L4S flow', filled, '%'))}".strip(),
+        command=command,
+        facts=tuple(facts.items()),
+        setup="The simulator made these cells, and no test bed or kernel did.",
+        exhibits=(
+            Exhibit(
+                name="verdicts", title="Verdicts", figures=tuple(figures), table=table, paragraphs=tuple(sentences)
+            ),
+        ),
+    )
+
+
+def _words(one: JudgedCell, same: Container[str]) -> str:
+    """Return what tells a cell from the others; `same` are the axes that do not."""
+    cell = one.cell
+    words = {
+        "l4s": SENDERS[cell.l4s].title,
+        "classic": f"beside {SENDERS[cell.classic].title}",
+        "bottleneck": TITLES[cell.bottleneck],
+        "rate_mbit": f"{cell.rate_mbit:g} Mbit/s",
+        "l4s_rtt_ms": f"RTT {cell.l4s_rtt_ms:g} ms",
+        "classic_rtt_ms": f"classic RTT {cell.classic_rtt_ms:g} ms" if cell.classic_rtt_ms != cell.l4s_rtt_ms else "",
+    }
+    settings = {key: words.get(key, f"{key} {value}") for key, value in cell.settings.items() if key not in same}
+    return ", ".join(filter(None, settings.values())) or "the one cell"
 
 
 def document(

@@ -43,7 +43,7 @@ def coexistence(
         for axis in grid.flat[len(panels) :]:
             axis.set_visible(False)
         bar = figure.colorbar(ScalarMappable(norm, _COLOURS), ax=grid, shrink=0.8, pad=0.01)
-        bar.set_label("Share of an L4S flow (%); 50 is alike")
+        bar.set_label("Share of an L4S flow (%)\n50 is alike")
         bar.outline.set_visible(False)
         style.add_title(figure, title)
     return figure

@@ -24,7 +24,7 @@ class Maps:
     label: str
     #: Title and numbers, by row and column.
     panels: Sequence[tuple[str, Mapping[tuple[str, str], float]]]
-    #: What the two ends of the colours are; `None`: the least and the largest number, on a logarithmic scale.
+    #: What the two ends of the colours are; `None`: the least and the largest number, logarithmic if all are above 0.
     bounds: tuple[float, float] | None = None
     #: The name of matplotlib's colours.
     colours: str = "YlGnBu"
@@ -62,7 +62,8 @@ def _norm(maps: Maps) -> Normalize:
     if maps.bounds is not None:
         return Normalize(*maps.bounds)
     values = [value for _, numbers in maps.panels for value in numbers.values()]
-    return LogNorm(min(values), max(values)) if min(values) < max(values) else Normalize(min(values), max(values) + 1)
+    least, most = min(values), max(values)
+    return LogNorm(least, most) if 0 < least < most else Normalize(least, max(most, least + 1))
 
 
 def cells(

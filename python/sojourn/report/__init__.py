@@ -4,34 +4,40 @@ from __future__ import annotations
 
 import json
 import platform
-from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from jinja2 import Environment, PackageLoader, StrictUndefined, Template
 
 from sojourn import __version__, plots, tables
 from sojourn.frame_library import pl
 from sojourn.plots import style
-from sojourn.report import zoom
-from sojourn.report.exhibit import Exhibit, Figure, PaperReport, draw, elsewhere, verdicts
+from sojourn.report import result, zoom
+from sojourn.report.exhibit import Exhibit, Figure, Report, draw, elsewhere, verdicts
+from sojourn.report.table import Table
 from sojourn.store import metrics
 from sojourn.store.cell import DisciplineRuns, link_words, links
 from sojourn.store.comparison import Comparison
 from sojourn.store.index import Results, slug
 
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from sojourn.store.folder import ResultFolder
+
 __all__ = [
     "Exhibit",
     "Figure",
-    "PaperReport",
-    "Section",
+    "Report",
     "all_figures",
     "cell_is_symmetric",
+    "compared",
     "directions_of",
     "figures",
     "headers",
     "link_title",
     "page",
-    "paper",
     "table_rows",
+    "write",
 ]
 
 #: The columns of every table of results: heading, metric, decimals.
@@ -49,18 +55,6 @@ OPTIONAL_COLUMNS = (
     ("voice delay (ms)", "voip_delay_ms", 1),
     ("voice loss", "voip_loss", 4),
 )
-
-
-@dataclass(frozen=True, kw_only=True)
-class Section:
-    """One link of the report."""
-
-    title: str
-    figures: tuple[Figure, ...]
-    headers: tuple[str, ...]
-    rows: tuple[tuple[str, ...], ...]
-    colours: tuple[str, ...]
-    note: str
 
 
 def directions_of(cells: tuple[DisciplineRuns, ...]) -> tuple[str, ...]:
@@ -157,45 +151,54 @@ def all_figures(results: Results, prefixes: dict[str, str] | None = None) -> dic
     return {link: figures(results.comparison, link, prefix=names[link]) for link in there}
 
 
-def page(results: Results, drawn: dict[str, tuple[Figure, ...]]) -> str:
-    """Return the report as one HTML page."""
+def compared(results: Results, drawn: dict[str, tuple[Figure, ...]]) -> Report:
+    """Return the report on disciplines side by side; `drawn` are its figures (`all_figures`)."""
     comparison = results.comparison
-    sections = []
+    exhibits = []
     for link, of_link in drawn.items():
         labels = [cell.qdisc for cell in comparison.cells if cell.link == link]
         colours = style.colours(labels)
         repeats = len(next(cell for cell in comparison.cells if cell.link == link).runs)
-        sections.append(
-            Section(
-                title=f"{_figure_number(of_link[0].name)}{link_words(link)} (down/up)",
-                figures=of_link,
-                headers=tuple(headers(comparison)),
-                rows=tuple(tuple(row) for row in table_rows(comparison, link)),
-                colours=tuple(colours[label] for label in labels),
-                note=(
-                    f"Mean over {repeats} runs and its 95 % confidence interval."
-                    if repeats > 1
-                    else "One run: no interval."
-                ),
-            )
+        table = Table(
+            name=slug(link),
+            headers=tuple(headers(comparison)),
+            rows=tuple(tuple(row) for row in table_rows(comparison, link)),
+            left=1,
+            records=(),
+            note=f"Mean over {repeats} runs and its 95 % interval." if repeats > 1 else "One run: no interval.",
+            colours=tuple(colours[label] for label in labels),
         )
-    return _template("page.html.j2").render(
-        results=results,
-        sections=sections,
+        title = f"{_figure_number(of_link[0].name)}{link_words(link)} (down/up)"
+        exhibits.append(Exhibit(name=f"link-{slug(link)}", title=title, figures=of_link, table=table, folded=True))
+    return Report(
+        title=results.title,
+        reference=results.paper or "Queue disciplines side by side under the same load.",
+        result=result.of_comparison(comparison),
+        command=results.command,
         facts=_facts(results),
-        verdicts=verdicts(results.claims),
+        setup="Each run is determined by its scenario, seed included; sojourn run FILE takes the same keys as TOML.",
+        exhibits=tuple(exhibits),
+        claims=results.claims,
         scenarios=_scenarios(comparison),
-        script=zoom.script(),
     )
 
 
-def paper(paper_report: PaperReport) -> str:
-    """Return the report on a paper as one HTML page: every figure and table, then the verdict on each claim."""
-    return _template("paper.html.j2").render(
-        report=paper_report,
-        claims=paper_report.claims,
-        verdicts=verdicts(paper_report.claims),
-        elsewhere=elsewhere(paper_report.claims),
+def write(folder: ResultFolder, report: Report) -> Path:
+    """Write the figures of a report in every format, and its page `report.html`, whose path it returns."""
+    for figure in (one for exhibit in report.exhibits for one in exhibit.figures):
+        folder.write(f"figures/{figure.name}.svg", figure.svg)
+        folder.write(f"figures/{figure.name}.png", figure.png)
+    return folder.write("report.html", page(report))
+
+
+def page(report: Report) -> str:
+    """Return a report as one HTML page: its result, figures and tables, the claims, and how it was made."""
+    return _template("page.html.j2").render(
+        report=report,
+        claims=report.claims,
+        verdicts=verdicts(report.claims),
+        elsewhere=elsewhere(report.claims),
+        script=zoom.script() if any(one.charts for each in report.exhibits for one in each.figures) else None,
     )
 
 
@@ -217,26 +220,25 @@ def _figure_number(name: str) -> str:
     return f"Fig. {name.removeprefix('fig')}: " if name.startswith("fig") else ""
 
 
-def _facts(results: Results) -> list[tuple[str, str]]:
+def _facts(results: Results) -> tuple[tuple[str, str], ...]:
     records = [run.record for cell in results.comparison.cells for run in cell.runs]
     scenario = records[0].scenario
     seeds = sorted({record.seed for record in records})
     simulated = sum(record.cost.sim_s for record in records)
     packets = sum(record.cost.packets for record in records)
-    return [
-        ("command", results.command),
+    return (
         ("experiment", f"{scenario['experiment']}, {scenario['duration']} measured, RTT {scenario['rtt']}"),
         ("runs", f"{len(records)}, seeds {seeds[0]} to {seeds[-1]}" if len(seeds) > 1 else f"{len(records)}"),
-        ("simulated", f"{simulated / 60:.0f} minutes, {packets / 1e6:.1f} million packets"),
+        ("simulated", f"{simulated:,.0f} s, {packets:,} packets"),
         ("back end", str(records[0].backend)),
         ("versions", f"sojourn {__version__} (code {records[0].code_version}), Python {platform.python_version()}"),
-    ]
+    )
 
 
-def _scenarios(comparison: Comparison) -> list[tuple[str, str]]:
+def _scenarios(comparison: Comparison) -> tuple[tuple[str, str], ...]:
     shown = []
     for link in links(comparison.cells):
         cell = next(cell for cell in comparison.cells if cell.link == link)
         name = f"{link_words(link)}, {cell.qdisc}, seed {cell.runs[0].seed}"
         shown.append((name, json.dumps(cell.runs[0].record.scenario, indent=2)))
-    return shown
+    return tuple(shown)

@@ -1,4 +1,4 @@
-"""What a report shows of a paper: its figures and tables, each with what it shows and where it comes from."""
+"""What a report shows: its result, figures and tables, each with what it shows and where it comes from."""
 
 from __future__ import annotations
 
@@ -36,16 +36,16 @@ class Figure:
 
 @dataclass(frozen=True, kw_only=True)
 class Exhibit:
-    """A figure or a table of a paper."""
+    """A figure or a table of a report."""
 
     #: For links, such as `"fig3"`.
     name: str
     #: Number and subject, such as `"Fig. 3: delay of a voice call"`.
     title: str
-    #: Of the paper.
-    section: str
+    #: Of the paper, if it is one's.
+    section: str = ""
     #: One sentence: what is shown.
-    says: str
+    says: str = ""
     #: What there is to see.
     figures: tuple[Figure, ...] = ()
     table: Table | None = None
@@ -55,6 +55,8 @@ class Exhibit:
     paragraphs: tuple[str, ...] = ()
     #: Whether a page has its figures; else a table there has the same numbers.
     on_page: bool = True
+    #: Whether the figures after the first are folded up, below the table.
+    folded: bool = False
 
     def among(self, claims: Sequence[JudgedClaim]) -> list[JudgedClaim]:
         """Return those of the claims that are about this exhibit."""
@@ -62,24 +64,35 @@ class Exhibit:
 
 
 @dataclass(frozen=True, kw_only=True)
-class PaperReport:
-    """Everything that is told of a reproduction."""
+class Report:
+    """Everything that is told of results. It begins with `result`, and ends with how they were made."""
 
-    #: The paper's short title; authors, title, where and when.
+    #: The short title, of a paper that of the paper; what it is about, of a paper its authors, title, where and when.
     title: str
     reference: str
+    #: What came of it, in one sentence or two with its numbers.
+    result: str = ""
     #: What makes it again.
     command: str
     #: Name and value of what was run: profile, runs, versions.
     facts: tuple[tuple[str, str], ...]
     #: One or two sentences: the test bed.
     setup: str
-    #: In the order of the paper.
+    #: In the order of the paper. The first figure of them stands beside the result.
     exhibits: tuple[Exhibit, ...]
     #: What became of each.
     claims: tuple[JudgedClaim, ...] = ()
     #: Who says what the claims say: the head of their column.
     claimed: str = "the paper says"
+    #: Where the runs are, from the folder of the report.
+    store: str = "runs"
+    #: Scenarios of runs by their names, in JSON.
+    scenarios: tuple[tuple[str, str], ...] = ()
+
+    @property
+    def leading(self) -> tuple[Exhibit, Figure] | None:
+        """The figure that stands beside the result, and the exhibit that it is of; `None` if there is none."""
+        return next(((exhibit, exhibit.figures[0]) for exhibit in self.exhibits if exhibit.figures), None)
 
 
 def draw(name: str, caption: str, drawing: Drawing, charts: Sequence[Chart] = ()) -> Figure:

@@ -22,6 +22,8 @@ class Table:
     records: tuple[Mapping[str, tables.Value], ...]
     #: Below the table.
     note: str
+    #: Of the dots before the rows, if they have some.
+    colours: tuple[str, ...] = ()
 
     def markdown(self) -> str:
         """Return the table in Markdown."""

@@ -21,7 +21,8 @@ _CLAIMS_BYTES = 16 << 20
 class JudgedClaim(Struct, kw_only=True, omit_defaults=True):
     """A claim and what became of it, also in readings of the paper and in worlds beside the declared one, by name.
 
-    The value is that of the comparison that decides, with its interval; `None` if the runs do not tell.
+    The value is that of the comparison that decides, with its interval; `None` if the runs do not tell. `runs` are the
+    names of the stored runs that it was judged by.
     """
 
     id: Name
@@ -35,6 +36,7 @@ class JudgedClaim(Struct, kw_only=True, omit_defaults=True):
     high: Number | None
     unit: Text
     reason: Text
+    runs: list[Name] = []
     readings: dict[Text, Text] = {}
     worlds: dict[Text, Text] = {}
 

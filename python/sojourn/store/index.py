@@ -81,13 +81,12 @@ def slug(text: str) -> str:
 def write_index(folder: result_folder.ResultFolder, results: Results) -> None:
     """Write `index.json`, which makes the folder one that `load` reads. Every run must be in one store."""
     runs = [run for cell in results.comparison.cells for run in cell.runs if isinstance(run, StoredRun)]
-    store_path = runs[0].folder.parent
     index = Index(
         title=results.title,
         experiment=results.comparison.experiment,
         paper=results.paper,
         command=results.command,
-        store=os.path.relpath(store_path, folder.path if store_path.is_relative_to(folder.path) else folder.place),
+        store=store_beside(RunStore(runs[0].folder.parent), folder),
         cells=[
             IndexCell(
                 link=cell.link, qdisc=cell.qdisc, runs=[run.id for run in cell.runs if isinstance(run, StoredRun)]
@@ -96,6 +95,12 @@ def write_index(folder: result_folder.ResultFolder, results: Results) -> None:
         ],
     )
     folder.write("index.json", json.dumps(msgspec.to_builtins(index), indent=1) + "\n")
+
+
+def store_beside(store: RunStore | None, folder: result_folder.ResultFolder) -> str:
+    """Return the path of a store from a folder of results; without one, that of its own."""
+    path = folder.path / "runs" if store is None else store.path
+    return os.path.relpath(path, folder.path if path.is_relative_to(folder.path) else folder.place)
 
 
 def load(path: Path, store: Path | None = None) -> Results:

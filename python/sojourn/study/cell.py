@@ -107,12 +107,15 @@ def _same(value: Any) -> Any:
 
 
 class Observation:
-    """What is observed of a run: its seed, and values by name, which are its attributes."""
+    """What is observed of a run: its seed, and values by name, which are its attributes.
 
-    __slots__ = ("seed", "values")
+    - `run`: the name of the run, if it is stored.
+    """
+
+    __slots__ = ("run", "seed", "values")
 
     def __init__(self, *, seed: int, **values: Any) -> None:
-        self.seed, self.values = seed, values
+        self.seed, self.values, self.run = seed, values, ""
 
     def __getattr__(self, name: str) -> Any:
         """Return a value."""

@@ -165,7 +165,7 @@ class Judges:
 
     def judged(self, claim: Claim, evidence: Evidence, variables: Variables | None = None) -> JudgedClaim:
         """Return what became of a claim; the reason for which it fails, if known, follows."""
-        return outcome(claim, lambda: self.judgement(claim, evidence, variables))
+        return outcome(claim, evidence, lambda: self.judgement(claim, evidence, variables))
 
 
 def by_rules(
@@ -192,12 +192,13 @@ def by_rules(
     return (any_of if claim.one_suffices else all_of)(checks, note=note)
 
 
-def outcome(claim: Claim, judgement: Callable[[], Judgement]) -> JudgedClaim:
-    """Return what became of a claim; without runs that tell its numbers are null."""
+def outcome(claim: Claim, evidence: Evidence, judgement: Callable[[], Judgement]) -> JudgedClaim:
+    """Return what became of a claim, and by which runs of the evidence; without runs that tell its numbers are null."""
+    evidence.asked.clear()
     try:
-        judged = structs.replace(claim.undecided, **asdict(judgement()))
+        judged = structs.replace(claim.undecided, **asdict(judgement()), runs=list(evidence.asked))
     except SojournError as error:
-        return structs.replace(claim.undecided, reason=str(error))
+        return structs.replace(claim.undecided, reason=str(error), runs=list(evidence.asked))
     if judged.verdict != "holds" and claim.why:
         judged.reason += f"; why: {claim.why}"
     return judged

@@ -178,7 +178,7 @@ class Study:
     def judge(self, evidence: Evidence) -> list[JudgedClaim]:
         """Return what became of each claim."""
         reader = self.reader(evidence)
-        return [outcome(one, partial(by_rules, one, reader, {}, {})) for one in self.claims]
+        return [outcome(one, evidence, partial(by_rules, one, reader, {}, {})) for one in self.claims]
 
 
 def _value(name: str, run: Observation, *arguments: str) -> float | None:

@@ -8,14 +8,14 @@ from pathlib import Path
 
 from sojourn import plots, tables
 from sojourn.files import write_file
-from sojourn.report.exhibit import Exhibit, PaperReport, elsewhere, verdict, verdicts
+from sojourn.report.exhibit import Exhibit, Report, elsewhere, verdict, verdicts
 from sojourn.store.claims import JudgedClaim
 
 #: The longest line of the page's prose; a row of a table is as long as it is.
 LINE = 118
 
 
-def document(report: PaperReport, *, images: str, form: str = "webp") -> str:
+def document(report: Report, *, images: str, form: str = "webp") -> str:
     """Return the page.
 
     - `images`: folder of the figures, relative to the page.
@@ -37,7 +37,7 @@ def document(report: PaperReport, *, images: str, form: str = "webp") -> str:
     return "\n\n".join(parts) + "\n"
 
 
-def write(report: PaperReport, page: Path) -> list[Path]:
+def write(report: Report, page: Path) -> list[Path]:
     """Write the page and, in a folder beside it that has its name, the figures; return the files.
 
     What is there is replaced: both are made from results. Raises `SojournError` if a file cannot be written.
@@ -68,7 +68,7 @@ _SETTLED = "settled after results"
 _ABOUT_SETTLED = "docs/explanation/readings.md has what was settled or changed after results had been seen."
 
 
-def _on_page(report: PaperReport) -> list[Exhibit]:
+def _on_page(report: Report) -> list[Exhibit]:
     return [exhibit for exhibit in report.exhibits if exhibit.on_page]
 
 
@@ -87,7 +87,7 @@ def _exhibit(exhibit: Exhibit, claims: tuple[JudgedClaim, ...], images: str, for
     return "\n\n".join(parts)
 
 
-def _claims(report: PaperReport) -> list[str]:
+def _claims(report: Report) -> list[str]:
     """Return the table of the claims, and their reasons as a list."""
     beside = elsewhere(report.claims)
     names = [name for name, _ in beside]

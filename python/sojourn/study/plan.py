@@ -27,6 +27,7 @@ from sojourn.cells import K, Means, Planned
 from sojourn.errors import refused
 from sojourn.progress import progress_bar
 from sojourn.store.run import Run
+from sojourn.store.stored_run import StoredRun
 from sojourn.study.cell import Cell, Observation
 from sojourn.study.claims import reader_of, stored
 from sojourn.study.evidence import Evidence
@@ -93,7 +94,9 @@ def observed(
     by_cell: dict[K, list[Observation]] = {}
     with progress_bar(len(runs), None if means.progress is None else "reading the runs") as tick:
         for one, run in zip(planned, runs, strict=True):
-            by_cell.setdefault(one.cell, []).append(observe(one.cell, run))
+            kept = observe(one.cell, run)
+            kept.run = run.id if isinstance(run, StoredRun) else ""
+            by_cell.setdefault(one.cell, []).append(kept)
             tick()
     return {cell: tuple(each) for cell, each in by_cell.items()}, len(runs)
 

@@ -23,7 +23,7 @@ from sojourn.study.plan import Outcome, observed
 from sojourn.study.worlds import Setting
 
 if TYPE_CHECKING:
-    from sojourn.report import PaperReport
+    from sojourn.report import Report
     from sojourn.report.exhibit import Exhibit
     from sojourn.store.folder import ResultFolder
 
@@ -102,7 +102,7 @@ class Reproduction(Generic[K, E]):
     #: The paper, if what it says of repeats and windows is not so of the parts that are run.
     paper: Paper | None = None
     #: Writes what the folder holds besides claims, figures, tables and the report.
-    keep: Callable[[ResultFolder, PaperReport, E], None] = field(default=lambda _folder, _report, _evidence: None)
+    keep: Callable[[ResultFolder, Report, E], None] = field(default=lambda _folder, _report, _evidence: None)
     #: Returns what is printed before the exhibits' tables.
     begin: Callable[[E], list[str]] = field(default=lambda _evidence: [])
 

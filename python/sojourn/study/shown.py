@@ -171,7 +171,5 @@ def _heat_map(study: Study, evidence: Evidence, table: ExhibitTable, text: str) 
     if not any(numbers for _, numbers in panels):
         return None
     columns = [str(value) for value in study.values[table.along]]
-    least = min((value for _, numbers in panels for value in numbers.values()), default=0.0)
-    bounds = None if least > 0 else (least, max(least + 1, *(v for _, numbers in panels for v in numbers.values())))
-    maps = Maps(label=heading(text), panels=panels, bounds=bounds)
+    maps = Maps(label=heading(text), panels=panels)
     return heat_maps([maps], columns=columns, across=table.along, title=table.title)

@@ -1,6 +1,7 @@
 """Sweeps: the product of lists of settings, each combination run several times."""
 
 from sojourn.sweep.file import Sweep, SweepCell, load
+from sojourn.sweep.report import read, report_of
 from sojourn.sweep.tables import (
     MetricSummary,
     csv_table,
@@ -18,6 +19,8 @@ __all__ = [
     "csv_table",
     "load",
     "markdown_table",
+    "read",
+    "report_of",
     "runs_frame",
     "summarised",
     "summary_of",

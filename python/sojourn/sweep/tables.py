@@ -100,12 +100,12 @@ def csv_table(sweep: SweepSummary) -> str:
 
 def markdown_table(sweep: SweepSummary) -> str:
     """Return the table of the cells, in Markdown."""
-    return tables.markdown(*_table(sweep), left=len(sweep.vary)) + "\n"
+    return tables.markdown(*table(sweep), left=len(sweep.vary)) + "\n"
 
 
 def text_table(sweep: SweepSummary) -> str:
     """Return the table of the cells, for a terminal."""
-    return tables.text(*_table(sweep), left=len(sweep.vary))
+    return tables.text(*table(sweep), left=len(sweep.vary))
 
 
 def runs_frame(sweep: Sweep, grown: Sequence[Grown]) -> pl.DataFrame:
@@ -143,7 +143,8 @@ def summary_of(runs: Sequence[Run]) -> dict[str, MetricSummary]:
     return rows
 
 
-def _table(sweep: SweepSummary) -> tuple[list[str], list[list[str]]]:
+def table(sweep: SweepSummary) -> tuple[list[str], list[list[str]]]:
+    """Return the heads and the rows of the table of the cells."""
     rows = []
     for cell in sweep.cells:
         found = [cell.summary[metric] for metric in SHOWN]

@@ -15,6 +15,12 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
+CAPTION = (
+    "The first metric that is minimised against the others: settings with the seeds of the search, the front, and the "
+    "marked settings with fresh seeds and their intervals."
+)
+
+
 def of(outcome: Tuning, bench: Bench, space: Space, request: Request) -> Figure:
     """Return the figure: the first metric that is minimised against the others that matter.
 

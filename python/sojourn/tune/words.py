@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
 
 from sojourn import tables
 from sojourn.bounds import Plain
@@ -13,6 +14,9 @@ from sojourn.tune.goals import METRICS
 from sojourn.tune.search import Request
 from sojourn.tune.space import Setting, Space
 from sojourn.tune.study import Compared, Tuning, compare, interval_at_worst
+
+if TYPE_CHECKING:
+    from sojourn.report import Figure, Report
 
 FORMAT = "sojourn-tune/1"
 #: Digits of numbers in tune.json: more would be noise.
@@ -179,8 +183,61 @@ def _title(bench: Bench, space: Space, request: Request, outcome: Tuning) -> str
     )
 
 
+def report_of(outcome: Tuning, bench: Bench, space: Space, request: Request, front: Figure, command: str) -> Report:
+    """Return the report of a search; `front` is its figure."""
+    from sojourn.report import Exhibit, Report
+    from sojourn.report.result import shown
+    from sojourn.report.table import Table
+
+    (headers, rows), text = _checked_rows(outcome, bench), outcome.best.setting.text
+    numbers = {
+        name: ", ".join(
+            f"{metric} {shown(interval_at_worst(one, metric)[1], METRICS[metric].unit)}" for metric in request.axes
+        )
+        for name, one in named(outcome).items()
+    }
+    others = "".join(
+        f" The {one.name} setting has {numbers[one.name]}." for one in outcome.known if one.setting.text != text
+    )
+    _, says = rural(outcome, request)
+    heading, wanted = _title(bench, space, request, outcome).split("\n")
+    lines = [*answer.shaped(text, getattr(bench.link, bench.direction))]
+    return Report(
+        title=f"Parameters of {space.qdisc} for a link",
+        reference=f"{heading}; {wanted}.",
+        result=f"The best setting is {text}: {numbers['best']}.{others}",
+        command=command,
+        facts=(*outcome.met.items(), ("back end", bench.backend.name)),
+        setup="The numbers are of seeds that the search did not use, each at the RTT where it is worst.",
+        exhibits=(
+            Exhibit(
+                name="check",
+                title="The best setting beside the known ones",
+                figures=(front,),
+                table=Table(
+                    name="check",
+                    headers=tuple(headers),
+                    rows=tuple(map(tuple, rows)),
+                    records=(),
+                    note="Means and their 95 % intervals.",
+                ),
+                paragraphs=tuple(
+                    filter(None, [says, answer.leaf(text), "Where this device is to be the bottleneck:", *lines])
+                ),
+            ),
+        ),
+    )
+
+
 def _check_table(outcome: Tuning, bench: Bench) -> str:
-    """Return the table of the fresh seeds."""
+    """Return the table of the fresh seeds, for a terminal."""
+    headers, rows = _checked_rows(outcome, bench)
+    note = "mean [95 % interval]" + ("; each at the RTT where it is worst" if len(bench.link.rtts_ms) > 1 else "")
+    return tables.text(headers, rows, left=2) + "\n" + note
+
+
+def _checked_rows(outcome: Tuning, bench: Bench) -> tuple[list[str], list[list[str]]]:
+    """Return heads and rows of the table of the fresh seeds."""
     metrics = bench.load.metrics
     checked = named(outcome)
     seeds = len(outcome.best.samples[metrics[0]][0])
@@ -200,8 +257,7 @@ def _check_table(outcome: Tuning, bench: Bench) -> str:
             widest = compared.at_worst
             cells.append(tables.interval(widest.value, widest.low, widest.high, METRICS[name].digits))
         rows.append(cells)
-    note = "mean [95 % interval]" + ("; each at the RTT where it is worst" if len(bench.link.rtts_ms) > 1 else "")
-    return tables.text(headers, rows, left=2) + "\n" + note
+    return headers, rows
 
 
 def _sensitivity_table(outcome: Tuning, space: Space) -> str:

@@ -17,7 +17,7 @@ from sojourn.study.claims import Claim
 from sojourn.study.reproduction import Reproduction, Request, gallery
 
 if TYPE_CHECKING:
-    from sojourn.report import PaperReport
+    from sojourn.report import Report
     from sojourn.store.folder import ResultFolder
 
 
@@ -46,7 +46,7 @@ def _with_other_pairs(claims: list[Claim], evidence: Evidence, _judged: list[Jud
     return pairs.in_other_pairs(evidence, claims)
 
 
-def _keep(folder: ResultFolder, shown: PaperReport, evidence: Evidence) -> None:
+def _keep(folder: ResultFolder, shown: Report, evidence: Evidence) -> None:
     from sojourn import report
 
     comparison = evidence.comparison
