@@ -16,6 +16,20 @@ from tests import optional
 from tests.hostile_store import make_hostile
 
 WEB = Path(__file__).parents[1] / "web"
+STUDY = """
+title = "Two disciplines"
+experiment = "rrul"
+duration = "2s"
+repeat = 2
+quantities = ["goodput_down"]
+[vary]
+qdisc = ["pfifo_fast", "fq_codel"]
+[[claims]]
+says = "FQ-CoDel carries something."
+of = "goodput_down"
+at = { qdisc = "fq_codel" }
+is = "> 1"
+"""
 
 pytestmark = pytest.mark.slow
 
@@ -30,9 +44,12 @@ def test_the_dashboard_in_chromium_and_firefox(tmp_path: Path) -> None:
     browsers = {"CHROMIUM": optional.program("chromium"), "FIREFOX": optional.program("firefox-esr")}
     command = [sys.executable, "-m", "sojourn"]
     words = ["compare", "rrul", "--qdisc", "pfifo_fast", "--qdisc", "fq_codel", "--duration", "2s", "--repeat", "2"]
-    made = [*command, *words, "--no-sync", "--out", "good"]
-    subprocess.run(made, cwd=tmp_path, check=True, capture_output=True, timeout=120)
-    make_hostile(tmp_path / "good", tmp_path / "hostile")
+    both = tmp_path / "both"
+    both.mkdir()
+    (tmp_path / "study.toml").write_text(STUDY)
+    for made in ([*words, "--out", "both/good"], ["study", "study.toml", "--out", "both/study"]):
+        subprocess.run([*command, *made, "--no-sync"], cwd=tmp_path, check=True, capture_output=True, timeout=120)
+    make_hostile(both / "good", tmp_path / "hostile")
     done = subprocess.run(
         [node, "--test", "--test-reporter=spec", "tests/browser/view.test.mjs"],
         cwd=WEB,
@@ -40,9 +57,11 @@ def test_the_dashboard_in_chromium_and_firefox(tmp_path: Path) -> None:
             **os.environ,
             **browsers,
             "SOJOURN": json.dumps(command),
-            "VIEW_STORE": str(tmp_path / "good"),
+            "VIEW_STORE": str(both / "good"),
+            "VIEW_BOTH": str(both),
             "VIEW_HOSTILE": str(tmp_path / "hostile"),
-            "VIEW_REPORT": str(tmp_path / "good/report.html"),
+            "VIEW_REPORT": str(both / "good/report.html"),
+            "VIEW_STUDY": str(both / "study/report.html"),
             "HOME": str(tmp_path),
         },
         capture_output=True,

@@ -14,6 +14,7 @@ What the server answers, each as JSON. `F` is the number of a folder in `/api/ab
 | `/api/series/F/ID?metric=M&points=N&from=S&to=S&combined=1` | `series`: `metric`, `name`, `direction`, `t` and `v` |
 | `/api/cdf/F/ID?metric=M` | `value` and `fraction` of the distribution, and `count` |
 | `/api/comparison/F` | a row for each cell and metric, and one for each difference of two cells |
+| `/api/comparison/F/G` | the same of two folders, each discipline with the name of its folder |
 | `/api/map/F` | `columns` and `rows` of what a map has come to |
 | `/api/claims` | the claims of each folder that has some |
 | `/api/progress` | of each folder: `runs`, `planned`, `writing` and `newest` |

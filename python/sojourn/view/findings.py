@@ -14,7 +14,6 @@ from msgspec import Meta, Struct
 from sojourn import bounded, schema
 from sojourn.errors import SojournError
 from sojourn.schema import Number, Text
-from sojourn.store.claims import load as load_claims
 from sojourn.tables import Value
 from sojourn.view.settings import differences
 from sojourn.view.source import Source, planned
@@ -82,6 +81,30 @@ def comparison(
     return found
 
 
+def side_by_side(
+    folders: Sequence[tuple[list[Row], Mapping[str, Sequence[tuple[str, str]]]]], names: Sequence[str]
+) -> tuple[list[Row], dict[str, list[tuple[str, str]]]]:
+    """Return the runs of two folders as those of one, with the folder in the name of the discipline.
+
+    So a discipline of one folder is compared with the same of the other, seed by seed.
+
+    - `folders`: runs and cells of each, as `comparison` takes them.
+    - `names`: of the folders; if they are the same, they have numbers.
+    """
+    rows: list[Row] = []
+    cells: dict[str, list[tuple[str, str]]] = {}
+    for number, ((of_folder, of_run), name) in enumerate(zip(folders, names, strict=True), 1):
+        where = name if len(set(names)) == len(names) else f"{name} {number}"
+        for row in of_folder:
+            # A run may be in both folders.
+            key = f"{number}/{row['id']}"
+            rows.append({**row, "id": key})
+            if "error" not in row:
+                uses = of_run.get(row["id"], []) if of_run else [(row["link"], row["qdisc"])]
+                cells[key] = [(link, f"{qdisc} ({where})") for link, qdisc in uses]
+    return rows, cells
+
+
 def _told_apart(group: list[Row]) -> list[Row]:
     """Return the runs with the rest of their setting in the name of the link: under the same, disciplines compare."""
     named = [{**row, "link": ", ".join(filter(None, (row["link"], row["setting"])))} for row in group]
@@ -114,14 +137,14 @@ def claims(sources: list[Source]) -> list[FolderClaims]:
     """Return the claims of each folder that has some."""
     found = []
     for number, source in enumerate(sources):
-        path = source.path / "claims.json"
-        if not path.is_file():
+        if not (source.path / "claims.json").is_file():
             continue
         here = FolderClaims(number, source.path.name, source.labels.title, [])
         try:
-            for claim in load_claims(path):
+            for claim in source.claims()[0]:
                 shown = {key: getattr(claim, key) for key in _CLAIM}
-                here.claims.append({**shown, "by_construction": bool(claim.by_construction), "worlds": claim.worlds})
+                shown |= {"by_construction": bool(claim.by_construction), "runs": len(claim.runs)}
+                here.claims.append({**shown, "worlds": claim.worlds})
         except SojournError as error:
             here.error = str(error)
         found.append(here)

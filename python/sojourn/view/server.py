@@ -53,9 +53,15 @@ _HEADERS = {
     "Cross-Origin-Resource-Policy": "same-origin",
     "Cache-Control": "no-cache, private",
 }
+#: The laboratory is WebAssembly in a worker, has styles in its elements, and nothing of a store in it.
+_LABORATORY = (
+    _HEADERS["Content-Security-Policy"]
+    .replace("script-src 'self'", "script-src 'self' 'wasm-unsafe-eval'; worker-src 'self'; manifest-src 'self'")
+    .replace("style-src 'self'", "style-src 'self' 'unsafe-inline'")
+)
 _METHODS = ("GET", "HEAD")
 #: Endings of what the build is made of; nothing else is given out.
-_ENDINGS = {".js", ".css", ".svg", ".png", ".woff2", ".wasm", ".ico", ".json"}
+_ENDINGS = {".js", ".css", ".svg", ".png", ".woff2", ".wasm", ".ico", ".json", ".webmanifest"}
 
 Answer = Callable[[Request], Awaitable[Response]]
 
@@ -92,6 +98,7 @@ class View:
             Route("/api/about", self._json(self._about)),
             Route("/api/runs", self._tagged("runs", lambda _: self.table.json())),
             Route("/api/comparison/{source}", self._tagged("comparison", self._comparison)),
+            Route("/api/comparison/{source}/{beside}", self._tagged("comparison", self._comparison)),
             Route("/api/map/{source}", self._tagged("map", self._map)),
             Route("/api/claims", self._tagged("claims", self._claims)),
             Route("/api/progress", self._json(self._progress)),
@@ -140,14 +147,18 @@ class View:
 
     async def _static(self, request: Request) -> Response:
         """Give out a file of the build: the name is one of those that are there, and no path is made of it."""
-        page = web_build.built("view.html")
-        found = None if page is None else _files(page.parent, page.stat().st_mtime_ns).get(request.path_params["path"])
+        page, name = web_build.built("view.html"), request.path_params["path"]
+        if name == "offline.js":
+            # What would keep the laboratory without a network would keep the page of this server, too.
+            return Response(b"", media_type="text/javascript")
+        found = None if page is None else _files(page.parent, page.stat().st_mtime_ns).get(name)
         if found is None:
             return _sentence(404, "there is nothing at this address")
         kind = mimetypes.guess_type(found.name)[0] or "application/octet-stream"
         if found.suffix == ".js":
             kind = "text/javascript"
-        return Response(await run_in_threadpool(found.read_bytes), media_type=kind)
+        policy = {"Content-Security-Policy": _LABORATORY} if found.suffix in {".html", ".js"} else None
+        return Response(await run_in_threadpool(found.read_bytes), media_type=kind, headers=policy)
 
     def _json(self, make: Callable[[Request], object]) -> Answer:
         async def answer(request: Request) -> Response:
@@ -184,12 +195,19 @@ class View:
             }
             for source in self.sources
         ]
-        return {"title": self.title, "version": __version__, "folders": folders}
+        lab = web_build.built("lab.html") is not None
+        return {"title": self.title, "version": __version__, "lab": lab, "folders": folders}
 
     def _comparison(self, request: Request) -> bytes:
-        number = self._number(request)
-        rows = [row for row in self.table.rows() if row["source"] == number]
-        return _dump(findings.comparison(rows, self.sources[number].labels.of_run))
+        numbers = [self._number(request, key) for key in ("source", "beside") if key in request.path_params]
+        rows = self.table.rows()
+        folders = [
+            ([row for row in rows if row["source"] == number], self.sources[number].labels.of_run) for number in numbers
+        ]
+        if len(folders) == 1:
+            return _dump(findings.comparison(*folders[0]))
+        names = [self.sources[number].path.name for number in numbers]
+        return _dump(findings.comparison(*findings.side_by_side(folders, names)))
 
     def _map(self, request: Request) -> bytes:
         return _dump(findings.map_of(self.sources[self._number(request)]))
@@ -238,9 +256,9 @@ class View:
             raise LookupError(message)
         return self.sources[number], name
 
-    def _number(self, request: Request) -> int:
+    def _number(self, request: Request, key: str = "source") -> int:
         """Return the number of the source that a path names."""
-        number = _whole("the folder", request.path_params["source"])
+        number = _whole("the folder", request.path_params[key])
         if number >= len(self.sources):
             message = "there is no such folder"
             raise LookupError(message)
@@ -340,7 +358,7 @@ def _files(folder: Path, built: int) -> dict[str, Path]:
     return {
         path.relative_to(folder).as_posix(): path
         for path in folder.rglob("*")
-        if path.is_file() and path.suffix in _ENDINGS
+        if path.is_file() and (path.suffix in _ENDINGS or path.name == "lab.html") and path.name != "sw.js"
     }
 
 

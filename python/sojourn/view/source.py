@@ -5,12 +5,15 @@ from __future__ import annotations
 import os
 import re
 from dataclasses import dataclass, field
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
 from sojourn import bounded
 from sojourn.errors import SojournError
 from sojourn.store import index
+from sojourn.store.claims import JudgedClaim
+from sojourn.store.claims import load as load_claims
 from sojourn.store.folder import check_settled
 
 #: Most folders of results below one folder.
@@ -119,6 +122,15 @@ class Source:
         labels = Labels(title=found.title, command=found.command, of_run=of_run)
         return labels, self.path / found.store, None
 
+    def claims(self) -> tuple[list[JudgedClaim], dict[str, str]]:
+        """Return what `claims.json` says, and of each run the claims that are judged by it, a space behind each.
+
+        Raises `SojournError` if it cannot be read.
+        """
+        path = self.path / "claims.json"
+        changed = _changed(path)
+        return _claims(path, changed) if changed else ([], {})
+
     def ids(self) -> list[str]:
         """Return the names of the runs that are there, sorted; none if the store cannot be read."""
         return [self.only] if self.only is not None else _ids(self.store)
@@ -131,11 +143,22 @@ class Source:
 
     def tag(self) -> tuple[Any, ...]:
         """Return what differs once a run or a result came: times of the folders, which cost a look each."""
-        return tuple(_changed(path) for path in (self.path, self.path / "index.json", self.store, self._beside()))
+        files = (self.path / name for name in ("index.json", "claims.json"))
+        return tuple(_changed(path) for path in (self.path, *files, self.store, self._beside()))
 
     def _beside(self) -> Path:
         """Return where results are written that are to replace these."""
         return self.path / ".new"
+
+
+@lru_cache(maxsize=64)
+def _claims(path: Path, changed: int) -> tuple[list[JudgedClaim], dict[str, str]]:
+    del changed  # it tells one file from the next
+    claims, of_run = load_claims(path), dict[str, str]()
+    for claim in claims:
+        for name in claim.runs:
+            of_run[name] = f"{of_run.get(name, '')}{claim.id} "
+    return claims, of_run
 
 
 def _ids(store: Path) -> list[str]:

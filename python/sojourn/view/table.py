@@ -9,6 +9,7 @@ from functools import lru_cache
 from typing import Any
 
 from sojourn import _native
+from sojourn.errors import SojournError
 from sojourn.store.cell import label_of, link_name
 from sojourn.view import settings
 from sojourn.view.source import Labels, Source
@@ -45,6 +46,7 @@ COLUMNS = {
     "qdisc_up": "text",
     "qdisc_down": "text",
     "code_version": "text",
+    "claims": "text",
     "id": "text",
 }
 #: Significant digits of a number in the table; the record has them all.
@@ -130,9 +132,14 @@ def _named(heads: list[Row], number: int, source: Source, labels: Labels) -> lis
         row["link"] = link or link_name(row["down"], row["up"])
         row["qdisc"] = qdisc or label_of(short[row["qdisc_up"]], short[row["qdisc_down"]])
         named.setdefault(row["experiment"], {})[row["cell"]] = (row["link"], row["qdisc"])
+    try:
+        claims = source.claims()[1]
+    except SojournError:  # the claims' view says why
+        claims = {}
     words = {experiment: _differences(frozenset(group.items())) for experiment, group in named.items()}
     for row in whole:
         row |= {"setting": words[row["experiment"]][row["cell"]], "seed": str(row["seed"])}
+        row["claims"] = claims.get(row["id"], "")
     return [{**row, "source": number, "folder": source.path.name} for row in heads]
 
 

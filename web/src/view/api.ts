@@ -10,6 +10,8 @@ export interface Folder {
 }
 
 export interface About {
+  /** Whether the laboratory is there. */
+  lab: boolean;
   title: string;
   version: string;
   folders: Folder[];
@@ -91,6 +93,8 @@ export interface Claim {
   unit: string;
   reason: string;
   by_construction: boolean;
+  /** How many runs it was judged by. */
+  runs: number;
   worlds: Record<string, string>;
 }
 
@@ -156,7 +160,8 @@ export const about = (): Promise<About> => get("api/about");
 export const runs = (): Promise<Runs> => get("api/runs");
 export const claims = (): Promise<{ folders: Claims[] }> => get("api/claims");
 export const progress = (): Promise<{ folders: Progress[] }> => get("api/progress");
-export const comparison = (source: number): Promise<Comparison> => get(`api/comparison/${source}`);
+export const comparison = (source: number, beside: number): Promise<Comparison> =>
+  get(`api/comparison/${source}${beside < 0 || beside === source ? "" : `/${beside}`}`);
 export const map = (source: number): Promise<MapCells> => get(`api/map/${source}`);
 export const record = (source: number, id: string): Promise<Record<string, unknown>> => get(runPath("run", source, id));
 

@@ -1,12 +1,12 @@
 // The dashboard in real browsers. It needs `sojourn view` and the built page: SOJOURN is the command (words of JSON),
-// VIEW_STORE a folder of good results, VIEW_HOSTILE one with broken runs and HTML in names, VIEW_REPORT a report;
-// CHROMIUM and FIREFOX are the browsers, either of which may be left out.
+// VIEW_STORE a folder of good results, VIEW_BOTH one with it and a study in it, VIEW_HOSTILE one with broken runs and HTML
+// in names, VIEW_REPORT and VIEW_STUDY the reports of results and study; CHROMIUM and FIREFOX are the browsers, either of which may be left out.
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
-import { readFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { after, before, describe, test } from "node:test";
-import { pathToFileURL } from "node:url";
+import { fileURLToPath, pathToFileURL } from "node:url";
 import puppeteer from "puppeteer-core";
 
 const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
@@ -36,9 +36,11 @@ async function serve(folder) {
 }
 
 const GOOD = await serve(process.env.VIEW_STORE);
+const BOTH = await serve(process.env.VIEW_BOTH);
 const HOSTILE = await serve(process.env.VIEW_HOSTILE);
 after(async () => {
   await GOOD.stop();
+  await BOTH.stop();
   await HOSTILE.stop();
 });
 
@@ -185,7 +187,7 @@ for (const [name, executablePath, args] of BROWSERS) {
     });
 
     test("no view breaks a rule of axe, in either theme and at any width", async () => {
-      const page = await open(GOOD.address);
+      const page = await open(BOTH.address);
       await page.waitForSelector("tbody td");
       await page.click("td.pick input");
       for (const [theme, width] of [
@@ -194,7 +196,7 @@ for (const [name, executablePath, args] of BROWSERS) {
       ]) {
         await page.setViewport({ width, height: 900 });
         await page.select(".theme select", theme);
-        for (const tab of ["runs", "plots", "comparison", "claims", "progress"]) {
+        for (const tab of ["runs", "plots", "groups", "comparison", "claims", "progress"]) {
           await page.click(`#tab-${tab}`);
           await page.waitForFunction((id) => document.querySelector(id).ariaSelected === "true", {}, `#tab-${tab}`);
           if (tab === "plots") await page.waitForSelector(".chart canvas");
@@ -205,6 +207,107 @@ for (const [name, executablePath, args] of BROWSERS) {
         }
       }
       assert.deepEqual(problems, []);
+      await page.close();
+    });
+
+    /** What the last file holds that a click on a button saves. */
+    const saved = (page, selector, word) =>
+      page.evaluate(
+        (where, text) => {
+          const make = URL.createObjectURL.bind(URL);
+          URL.createObjectURL = (blob) => make((globalThis.file = blob));
+          [...document.querySelectorAll(where)].find((one) => one.textContent.trim() === text).click();
+          URL.createObjectURL = make;
+          return globalThis.file.text();
+        },
+        selector,
+        word,
+      );
+
+    test("plots are saved as SVG and CSV", async () => {
+      const page = await open(GOOD.address);
+      await page.waitForSelector("tbody td");
+      await page.click("td.pick input");
+      await page.click("#tab-plots");
+      await page.waitForSelector(".chart canvas");
+      await page.waitForSelector("svg path");
+      for (const [title, lines] of [
+        ["course-title", 1],
+        ["spread-title", 1],
+        ["ellipse-title", 2],
+      ]) {
+        const svg = await saved(page, `[aria-labelledby=${title}] button`, "SVG");
+        const drawn = await page.evaluate((text) => {
+          const parsed = new DOMParser().parseFromString(text, "image/svg+xml");
+          return [parsed.documentElement.tagName, parsed.querySelectorAll("path[d^=M][fill]").length];
+        }, svg);
+        assert.deepEqual(drawn, ["svg", lines], title);
+        assert.doesNotMatch(svg, /NaN|var\(/);
+      }
+      const csv = await saved(page, "[aria-labelledby=course-title] button", "CSV");
+      assert.match(csv, /^line,Time since the flows started \(s\),Round-trip time \(ms\)\r\n.*,-?[\d.]+,[\d.]+\r\n/);
+      assert.deepEqual(problems, []);
+      await page.close();
+    });
+
+    test("runs are grouped by any key, and a mean leads to its runs", async () => {
+      const page = await open(BOTH.address);
+      await page.waitForSelector("tbody td");
+      await page.click("#tab-groups");
+      await page.waitForSelector("table.heat td button");
+      assert.deepEqual(await texts(page, "table.heat thead th"), ["Discipline", "good", "study"]);
+      assert.equal((await texts(page, "table.heat td button")).length, 4);
+      await page.select("#panel .tools label:nth-child(2) select", "");
+      await page.waitForFunction(() => document.querySelectorAll("table.heat td").length === 2);
+      assert.match(await page.$eval("#panel", (one) => one.textContent), /pools what differs in: Folder/);
+      assert.match(await page.evaluate(() => location.hash), /group=qdisc/);
+      await page.click("table.heat td button");
+      await says(page, "4 of 8 runs");
+      assert.deepEqual(problems, []);
+      await page.close();
+    });
+
+    test("a claim leads to its runs, and two folders are compared seed by seed", async () => {
+      const page = await open(BOTH.address);
+      await page.waitForSelector("tbody td");
+      await page.click("#tab-claims");
+      await page.waitForSelector(".claims button");
+      assert.deepEqual(await texts(page, ".claims button"), ["Its 2 runs"]);
+      await page.click(".claims button");
+      await says(page, "2 of 8 runs");
+      await page.click("#tab-comparison");
+      await page.waitForSelector("#means-title");
+      await page.select("#panel .tools label:nth-child(2) select", "1");
+      await page.waitForFunction(
+        () => document.querySelectorAll("[aria-labelledby=means-title] tbody th").length === 4,
+      );
+      const named = await texts(page, "[aria-labelledby=means-title] tbody th");
+      assert.deepEqual(named, ["fq_codel (good)", "fq_codel (study)", "pfifo_fast (good)", "pfifo_fast (study)"]);
+      await page.waitForSelector("#pairs-title");
+      assert.deepEqual(problems, []);
+      await page.close();
+    });
+
+    test("a run is opened in the laboratory, and back is the run's state", async (t) => {
+      const page = await open(GOOD.address);
+      await page.waitForSelector("tbody td");
+      await filter(page, "fq_codel seed=2");
+      await says(page, "1 of 4 runs");
+      await page.click("tbody button.quiet");
+      await page.waitForFunction(() => document.querySelector("dialog[open] pre")?.textContent.includes('"scenario"'));
+      const toml = await saved(page, "dialog button", "TOML for sojourn run");
+      assert.match(toml, /^qdisc_up = "fq_codel/m);
+      if (!(await page.evaluate(() => fetch("api/about").then((found) => found.json()))).lab) {
+        t.skip("the laboratory was not built");
+        return;
+      }
+      await page.waitForSelector("dialog a[href^='lab.html#1.']");
+      await page.click("dialog a");
+      await page.waitForFunction(() => document.querySelectorAll("canvas").length > 1);
+      await page.waitForFunction(() => document.body.textContent.includes("fq_codel"));
+      assert.deepEqual(problems, []);
+      await page.evaluate(() => history.back());
+      await says(page, "1 of 4 runs");
       await page.close();
     });
 
@@ -224,7 +327,7 @@ for (const [name, executablePath, args] of BROWSERS) {
       await says(page, "1 of 1 runs");
       assert.ok((await texts(page, "tbody td")).some((text) => text.includes("<img src=x")));
       await page.click("td.pick input");
-      for (const tab of ["plots", "comparison", "claims", "progress"]) {
+      for (const tab of ["plots", "groups", "comparison", "claims", "progress"]) {
         await page.click(`#tab-${tab}`);
         if (tab === "plots") await page.waitForSelector(".chart canvas");
         if (tab === "comparison") await page.waitForSelector("#means-title");
@@ -261,6 +364,33 @@ for (const [name, executablePath, args] of BROWSERS) {
         [],
       );
       assert.deepEqual(problems, []);
+      await page.close();
+    });
+
+    test("a report begins with its result in either theme, and a claim leads to its runs", async () => {
+      const page = await open(pathToFileURL(process.env.VIEW_STUDY).href);
+      const first = await texts(page, "main > *:nth-child(-n + 2)");
+      assert.match(first.join(": "), /^Two disciplines: “FQ-CoDel carries something” holds: [\d.]+ \[[\d., ]+\]\.$/);
+      const links = await page.$$eval(".runs a", (found) => found.map((each) => each.href));
+      assert.equal(links.length, 2);
+      assert.ok(links.every((link) => existsSync(fileURLToPath(link))));
+      for (const address of [process.env.VIEW_STUDY, process.env.VIEW_REPORT]) {
+        for (const [theme, width] of [
+          ["light", 1280],
+          ["dark", 360],
+        ]) {
+          await page.setViewport({ width, height: 800 });
+          if (name === "chrome") await page.emulateMediaFeatures([{ name: "prefers-color-scheme", value: theme }]);
+          await page.goto(pathToFileURL(address).href);
+          const over = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
+          assert.ok(over <= 0, `${address} is ${over} px wider than ${width}`);
+          await accessible(page, `${address}, ${theme}, ${width}`);
+        }
+      }
+      if (name === "chrome") {
+        const paper = await page.evaluate(() => getComputedStyle(document.body).backgroundColor);
+        assert.equal(paper, "rgb(18, 20, 23)");
+      }
       await page.close();
     });
   });

@@ -11,6 +11,7 @@ describe("the address of a state", () => {
       columns: ["link", "qdisc"],
       runs: ["0/abc", "1/def"],
       zoom: [1.5, 2.25],
+      group: ["qdisc", "", "jain_up"],
     };
     expect(fromHash(toHash(state))).toEqual(state);
     expect(toHash(EMPTY)).toBe("#/runs");

@@ -2,6 +2,7 @@ import { describe, expect, test } from "vitest";
 import { columnsOf, sorted, textAt } from "../../src/view/data/columns";
 import { oneSigma, outline } from "../../src/view/data/ellipse";
 import { filtered, FilterError } from "../../src/view/data/filter";
+import { grouped, keysOf, strengths } from "../../src/view/data/groups";
 import { logTicks, shown, ticks } from "../../src/charts/numbers";
 import { colours, dashOf } from "../../src/charts/colours";
 import { constants, shade, verdicts } from "../../src/view/data/map";
@@ -163,4 +164,32 @@ test("every label has a colour of its own, a discipline the same one always", ()
   const found = colours(["gbw:codel", "codel target 5ms", "fq_codel", "constructor"], false);
   expect(new Set(found.values()).size).toBe(4);
   expect(found.get("gbw:codel")).toBe(colours(["codel"], false).get("codel"));
+});
+
+test("runs are grouped by a column and by a part of what else differs, and what a mean pools is named", () => {
+  const table = columnsOf(8, [
+    { name: "qdisc", kind: "text", values: [0, 0, 0, 0, 1, 1, 1, 1], words: ["pie", "codel"] },
+    { name: "setting", kind: "text", values: [0, 0, 1, 1, 0, 0, 1, 1], words: ["rtt 0.2s", "rtt 20ms"] },
+    { name: "backend", kind: "text", values: [0, 1, 0, 1, 0, 1, 0, 1], words: ["sim", "linux"] },
+    { name: "id", kind: "text", values: [0, 1, 2, 3, 4, 5, 6, 7], words: [..."abcdefgh"] },
+    { name: "rtt_p95_ms", kind: "number", values: [1, 3, 5, 5, 10, 20, null, null] },
+  ]);
+  const all = filtered(table, "");
+  const keys = keysOf(table, all);
+  expect(keys.map((key) => key.name)).toEqual(["qdisc", "backend", "rtt"]);
+  const [qdisc, backend, rtt] = keys as [(typeof keys)[0], (typeof keys)[0], (typeof keys)[0]];
+  const found = grouped(table, all, keys, qdisc, rtt, "rtt_p95_ms");
+  expect([found.down, found.across, found.pooled]).toEqual([["codel", "pie"], ["20ms", "0.2s"], ["backend"]]);
+  const means = found.cells.map((line) => line.map((cell) => cell?.mean));
+  expect(means).toEqual([
+    [undefined, 15],
+    [5, 2],
+  ]);
+  expect(found.cells[1]?.[1]).toEqual({ n: 2, mean: 2, least: 1, most: 3 });
+  expect(strengths(found.cells)(2)).toBe(0);
+  expect(strengths(found.cells)(15)).toBe(1);
+  const one = grouped(table, all, keys, backend, undefined, "rtt_p95_ms");
+  expect([one.across, one.pooled]).toEqual([[""], ["qdisc", "rtt"]]);
+  const kept = filtered(table, `${qdisc.filter("codel")} ${rtt.filter("0.2s")}`);
+  expect([...kept]).toEqual([4, 5]);
 });

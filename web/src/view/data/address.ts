@@ -12,6 +12,8 @@ export interface State {
   /** Keys of the selected runs. */
   runs: string[];
   zoom: [number, number] | undefined;
+  /** By what runs are grouped: the key down, the key across, the metric; empty: as the page chooses. */
+  group: string[];
 }
 
 export const EMPTY: State = {
@@ -22,6 +24,7 @@ export const EMPTY: State = {
   columns: [],
   runs: [],
   zoom: undefined,
+  group: [],
 };
 
 export function toHash(state: State): string {
@@ -31,6 +34,7 @@ export function toHash(state: State): string {
   if (state.columns.length > 0) query.set("columns", state.columns.join(","));
   if (state.runs.length > 0) query.set("runs", state.runs.join(","));
   if (state.zoom !== undefined) query.set("zoom", state.zoom.join(","));
+  if (state.group.length > 0) query.set("group", state.group.join(","));
   const rest = query.toString();
   return `#/${state.tab}${rest === "" ? "" : `?${rest}`}`;
 }
@@ -50,5 +54,6 @@ export function fromHash(hash: string): State {
     columns: listed("columns"),
     runs: listed("runs"),
     zoom: zoomed ? [low, high] : undefined,
+    group: query.has("group") ? (query.get("group") as string).split(",", 3) : [],
   };
 }

@@ -1,5 +1,18 @@
 // What a map says, in short.
 import type { MapCells } from "../api";
+import { columnsOf, type Columns } from "./columns";
+
+/** The cells as a table of runs is: a column of numbers has nothing else. */
+export function tableOf({ columns, rows }: MapCells): Columns {
+  const sent = columns.map((name, place) => {
+    const values = rows.map((row) => row[place] ?? null);
+    if (values.every((value) => typeof value !== "string"))
+      return { name, kind: "number" as const, values: values.map((value) => (value === null ? null : Number(value))) };
+    const words = [...new Set(values.map((value) => String(value ?? "")))];
+    return { name, kind: "text" as const, words, values: values.map((value) => words.indexOf(String(value ?? ""))) };
+  });
+  return columnsOf(rows.length, sent);
+}
 
 /** The columns that hold one value in all cells, by their places; a map of one cell has none. */
 export function constants({ columns, rows }: MapCells): Map<number, string> {

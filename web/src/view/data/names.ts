@@ -41,6 +41,7 @@ export const COLUMNS: Named[] = [
   text("qdisc_up", "Discipline up, in full"),
   text("qdisc_down", "Discipline down, in full"),
   text("code_version", "Version"),
+  text("claims", "Claims"),
   text("id", "Run"),
 ];
 
