@@ -193,6 +193,22 @@ def test_every_answer_has_the_headers_of_safety(client: Client, page: Path) -> N
         assert "server" not in answer.headers
 
 
+def test_the_laboratory_may_have_its_simulator_and_nothing_keeps_this_server_s_pages(
+    client: Client, page: Path
+) -> None:
+    assert client.ask("/api/about").json["lab"] is False
+    for name in ("lab.html", "sw.js", "assets/worker-1.js"):
+        (page / name).write_text("let a;")
+    os.utime(page / "view.html", (1, 1))  # as another build
+    assert client.ask("/api/about").json["lab"] is True
+    for path in ("/lab.html", "/assets/worker-1.js"):
+        policy = client.ask(path).headers["content-security-policy"]
+        assert "script-src 'self' 'wasm-unsafe-eval'; worker-src 'self'" in policy
+        assert "connect-src 'self'" in policy
+    assert client.ask("/sw.js").status == 404
+    assert client.ask("/offline.js").body == b""
+
+
 def test_only_files_of_the_build_are_given_out(client: Client, page: Path) -> None:
     (page.parent / "secret.js").write_text("secret")
     assert client.ask("/assets/view.js").headers["content-type"].startswith("text/javascript")
@@ -313,6 +329,21 @@ def test_a_comparison_has_the_intervals_of_compare(client: Client, results: Path
             )
             assert {name: mine[name] for name in row} == pytest.approx(row, rel=1e-9), metric
     assert len(found["differences"]) == len(kept["differences"])
+
+
+def test_two_folders_are_compared_seed_by_seed(results: Path, tmp_path: Path) -> None:
+    for name in ("a", "b"):
+        shutil.copytree(results, tmp_path / name)
+    with serving(tmp_path) as client:
+        alone, found = (client.ask(f"/api/comparison/{path}").json for path in ("0", "0/1"))
+        assert client.ask("/api/comparison/0/2").status == 404
+    for row in alone["summary"]:
+        for folder in ("a", "b"):
+            assert {**row, "qdisc": f"{row['qdisc']} ({folder})"} in found["summary"]
+    assert len(found["summary"]) == 2 * len(alone["summary"])
+    disciplines = {row["qdisc"] for row in alone["summary"]}
+    pairs = {(row["a"], row["b"]): row for row in found["differences"] if row["metric"] == "goodput_down_mbit"}
+    assert all(pairs[f"{qdisc} (a)", f"{qdisc} (b)"]["difference"] == 0 for qdisc in disciplines)
 
 
 @pytest.fixture

@@ -155,6 +155,10 @@ def test_a_reproduction_has_the_cells_of_its_report(inside: Cli, tmp_path: Path)
     for mine, row in zip(found, theirs, strict=True):
         assert [mine[name] for name in ("link", "qdisc", "metric")] == [row["link"], row["qdisc"], row["metric"]]
         same(mine, row)
+    [one] = source.find(tmp_path / "o")
+    rows = {row["id"]: row["claims"] for row in table.Table([one]).rows()}
+    for claim in json.loads((tmp_path / "o/claims.json").read_text()):
+        assert {name for name, claims in rows.items() if f"{claim['id']} " in claims} == set(claim.get("runs", ()))
 
 
 def test_one_run_beside_no_store_is_refused_with_what_to_do(inside: Cli, tmp_path: Path) -> None:

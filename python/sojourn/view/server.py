@@ -157,7 +157,8 @@ class View:
         kind = mimetypes.guess_type(found.name)[0] or "application/octet-stream"
         if found.suffix == ".js":
             kind = "text/javascript"
-        policy = {"Content-Security-Policy": _LABORATORY} if found.suffix in {".html", ".js"} else None
+        of_lab = found.name == "lab.html" or found.name.startswith("worker-")
+        policy = {"Content-Security-Policy": _LABORATORY} if of_lab else None
         return Response(await run_in_threadpool(found.read_bytes), media_type=kind, headers=policy)
 
     def _json(self, make: Callable[[Request], object]) -> Answer:
@@ -195,7 +196,8 @@ class View:
             }
             for source in self.sources
         ]
-        lab = web_build.built("lab.html") is not None
+        page = web_build.built("view.html")
+        lab = page is not None and (page.parent / "lab.html").is_file()
         return {"title": self.title, "version": __version__, "lab": lab, "folders": folders}
 
     def _comparison(self, request: Request) -> bytes:

@@ -20,7 +20,8 @@ export function chartSvg(chart: Chart): string {
   const points = chart.lines.map(({ x, y }) => x.map((at, place): [number, number | null] => [at, y[place] ?? null]));
   const seen = points.flatMap((line) => line.filter(([at]) => at >= fromX && at <= toX).flatMap(([, y]) => y ?? []));
   const [least, most] = ends(seen);
-  const [fromY, toY] = chart.logY === true ? [least / 1.15, most * 1.15] : [chart.yFrom ?? least, most];
+  const from = chart.yFrom ?? least;
+  const [fromY, toY] = chart.logY === true ? [least / 1.15, most * 1.15] : [from, most + 0.06 * (most - from)];
   const scale = (low: number, high: number, log: boolean, from: number, to: number) => {
     const of = log ? Math.log : (value: number): number => value;
     return (value: number): number => from + ((of(value) - of(low)) / (of(high) - of(low) || 1)) * (to - from);

@@ -2,9 +2,14 @@
 import type { MapCells } from "../api";
 import { columnsOf, type Columns } from "./columns";
 
+/** What comes of a cell, or follows from where it is: by that cells are not grouped. */
+const NO_SETTINGS = ["verdict", "seeds"];
+
 /** The cells as a table of runs is: a column of numbers has nothing else. */
 export function tableOf({ columns, rows }: MapCells): Columns {
-  const sent = columns.map((name, place) => {
+  const dropped = columns.includes("bottleneck") ? [...NO_SETTINGS, "qdisc"] : NO_SETTINGS;
+  const sent = columns.flatMap((name, place) => {
+    if (dropped.includes(name)) return [];
     const values = rows.map((row) => row[place] ?? null);
     if (values.every((value) => typeof value !== "string"))
       return { name, kind: "number" as const, values: values.map((value) => (value === null ? null : Number(value))) };
