@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import http.client
 import json
-import math
 import os
 import shutil
 import signal
@@ -20,7 +19,6 @@ from pathlib import Path
 from typing import Any
 from unittest.mock import patch
 
-import numpy as np
 import pytest
 from msgspec import to_builtins
 
@@ -30,7 +28,7 @@ from sojourn.errors import ParamError, SojournError
 from sojourn.frame_library import pl
 from sojourn.store import index
 from sojourn.store.folder import ResultFolder
-from sojourn.view import course, source, table, thin
+from sojourn.view import source, table
 from tests import optional
 from tests.hostile_store import HTML, make_hostile
 
@@ -331,21 +329,6 @@ def test_a_comparison_has_the_intervals_of_compare(client: Client, results: Path
     assert len(found["differences"]) == len(kept["differences"])
 
 
-def test_two_folders_are_compared_seed_by_seed(results: Path, tmp_path: Path) -> None:
-    for name in ("a", "b"):
-        shutil.copytree(results, tmp_path / name)
-    with serving(tmp_path) as client:
-        alone, found = (client.ask(f"/api/comparison/{path}").json for path in ("0", "0/1"))
-        assert client.ask("/api/comparison/0/2").status == 404
-    for row in alone["summary"]:
-        for folder in ("a", "b"):
-            assert {**row, "qdisc": f"{row['qdisc']} ({folder})"} in found["summary"]
-    assert len(found["summary"]) == 2 * len(alone["summary"])
-    disciplines = {row["qdisc"] for row in alone["summary"]}
-    pairs = {(row["a"], row["b"]): row for row in found["differences"] if row["metric"] == "goodput_down_mbit"}
-    assert all(pairs[f"{qdisc} (a)", f"{qdisc} (b)"]["difference"] == 0 for qdisc in disciplines)
-
-
 @pytest.fixture
 def hostile(results: Path, tmp_path: Path) -> Path:
     """Return a copy of the results with runs that are broken, and names that are HTML."""
@@ -568,21 +551,6 @@ def test_without_the_page_the_command_says_how_to_build_it(
     monkeypatch.setattr(web_build, "_CHECKOUT", tmp_path)
     assert main(["view", str(results), "--no-browser"]) == 2
     assert "run make web" in capsys.readouterr().err
-
-
-def test_thinned_lines_keep_the_least_and_the_largest_and_gaps() -> None:
-    values = np.sin(np.arange(100_000) / 50.0)
-    values[[12_345, 77_777]] = 9.0, -9.0
-    values[50_000:50_010] = math.nan
-    kept = thin.thinned(values, 900)
-    assert len(kept) <= 900 + 2
-    assert {0, 99_999, 12_345, 77_777} <= set(kept.tolist())
-    assert np.isnan(values[kept]).any()
-    assert (np.diff(kept) > 0).all()
-    assert thin.thinned(values[:10], 10).tolist() == list(range(10))
-    frame = pl.DataFrame({"t_s": [0.0], "metric": ["x"], "name": ["n"], "direction": ["up"], "value": [None]})
-    frame = frame.with_columns(pl.col("value").cast(pl.Float64))
-    assert course.series(frame, metrics=[], points=4)[0].v == [None]
 
 
 @pytest.mark.slow

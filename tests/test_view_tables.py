@@ -4,19 +4,22 @@ from __future__ import annotations
 
 import csv
 import json
+import math
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from sojourn import backends, cells, runner
 from sojourn.errors import SojournError
+from sojourn.frame_library import pl
 from sojourn.scenario import Probe, Scenario
 from sojourn.store import index
 from sojourn.store.head import read_head
 from sojourn.store.metrics import metrics_of
 from sojourn.store.run_store import RunStore
-from sojourn.view import findings, settings, source, table
+from sojourn.view import course, findings, settings, source, table, thin
 from tests.conftest import Cli
 from tests.records import Json
 from tests.test_validate_command import StandIn
@@ -253,3 +256,39 @@ def test_names_say_what_differs_and_no_more() -> None:
     ]
     # What is called otherwise needs no words.
     assert set(settings.differences({text: place for place, text in enumerate(texts)}).values()) == {""}
+
+
+def test_two_folders_are_compared_seed_by_seed(inside: Cli, tmp_path: Path) -> None:
+    words = ("compare", "rrul", "--qdisc", "codel", "--qdisc", "sfq", "--duration", "1s", "--repeat", "2")
+    for name in ("a", "b"):
+        inside(*words, "--workers", "1", "--out", f"all/{name}")
+    found = source.find(tmp_path / "all")
+    runs = table.Table(found).rows()
+    folders = [
+        ([row for row in runs if row["source"] == number], one.labels.of_run) for number, one in enumerate(found)
+    ]
+    both = findings.comparison(*findings.side_by_side(folders, ["a", "b"]))
+    alone = findings.comparison(*folders[0])
+    for row in alone["summary"]:
+        for folder in ("a", "b"):
+            assert {**row, "qdisc": f"{row['qdisc']} ({folder})"} in both["summary"]
+    assert len(both["summary"]) == 2 * len(alone["summary"])
+    pairs = {(row["a"], row["b"]): row for row in both["differences"] if row["metric"] == "goodput_down_mbit"}
+    assert [pairs[f"{qdisc} (a)", f"{qdisc} (b)"]["difference"] for qdisc in ("codel", "sfq")] == [0, 0]
+    same_names = findings.side_by_side(folders, ["a", "a"])[1]
+    assert {qdisc for cells in same_names.values() for _, qdisc in cells} >= {"codel (a 1)", "codel (a 2)"}
+
+
+def test_thinned_lines_keep_the_least_and_the_largest_and_gaps() -> None:
+    values = np.sin(np.arange(100_000) / 50.0)
+    values[[12_345, 77_777]] = 9.0, -9.0
+    values[50_000:50_010] = math.nan
+    kept = thin.thinned(values, 900)
+    assert len(kept) <= 900 + 2
+    assert {0, 99_999, 12_345, 77_777} <= set(kept.tolist())
+    assert np.isnan(values[kept]).any()
+    assert (np.diff(kept) > 0).all()
+    assert thin.thinned(values[:10], 10).tolist() == list(range(10))
+    frame = pl.DataFrame({"t_s": [0.0], "metric": ["x"], "name": ["n"], "direction": ["up"], "value": [None]})
+    frame = frame.with_columns(pl.col("value").cast(pl.Float64))
+    assert course.series(frame, metrics=[], points=4)[0].v == [None]
