@@ -40,15 +40,15 @@ def extremes(*quantities: tuple[str, Mapping[str, Interval], str]) -> str:
     if len(found) == 1:
         places.pop()
     values = [shown(found[place], unit) for place in places]
-    told = f"The {what} is " + (
+    sentence = f"The {what} is " + (
         f"{values[0]} with {places[0]}"
         if len(places) == 1
         else f"least with {places[0]}, {values[0]}, and most with {places[1]}, {values[1]}"
     )
     for also, beside, its_unit in others:
         numbers = [_short(beside[place].value) if place in beside else "-" for place in places]
-        told += f"; the {also} {'there ' if len(places) > 1 else ''}is {' and '.join(numbers)} {its_unit}".rstrip()
-    return f"{told}."
+        sentence += f"; the {also} {'there ' if len(places) > 1 else ''}is {' and '.join(numbers)} {its_unit}".rstrip()
+    return f"{sentence}."
 
 
 def intervals(rows: Iterable[Mapping[str, object]], name: str) -> dict[str, Interval]:
@@ -66,14 +66,14 @@ def of_comparison(comparison: Comparison) -> str:
     rows = [row for row in comparison.summary.to_dicts() if row["link"] == link]
     metrics = {"induced latency": ("induced_latency_ms", "ms"), "goodput down": ("goodput_down_mbit", "Mbit/s")}
     metrics["goodput up"] = ("goodput_up_mbit", "Mbit/s")
-    told = extremes(
+    sentence = extremes(
         *(
             (what, intervals((row for row in rows if row["metric"] == metric), "qdisc"), unit)
             for what, (metric, unit) in metrics.items()
         )
     )
     several = len({cell.link for cell in comparison.cells}) > 1
-    return f"{link_words(link)}: {told[0].lower()}{told[1:]}" if several and told else told
+    return f"{link_words(link)}: {sentence[0].lower()}{sentence[1:]}" if several and sentence else sentence
 
 
 def of_claims(claims: Sequence[JudgedClaim], exhibits: Sequence[Exhibit]) -> str:
@@ -81,14 +81,14 @@ def of_claims(claims: Sequence[JudgedClaim], exhibits: Sequence[Exhibit]) -> str
     counts = [(word, count) for word, count in verdicts(claims) if word in _VERDICTS]
     words = [f"{count} {_VERDICTS[word][count != 1]}" for word, count in counts]
     number = sum(count for _, count in counts)
-    told = f"Of {number} claims {', '.join(words[:-1])} and {words[-1]}." if number != 1 else ""
+    sentence = f"Of {number} claims {', '.join(words[:-1])} and {words[-1]}." if number != 1 else ""
     figured = next((one.among(claims) for one in exhibits if one.figures), [])
     valued = [one for one in (*figured, *claims) if one.value is not None and not one.by_construction]
     if not valued:
-        return told
+        return sentence
     first = next((one for one in valued if one.verdict != "cannot tell"), valued[0])
     says = first.says.strip().rstrip(".")
-    return f"{told} \u201c{says}\u201d {_VERDICTS[first.verdict][0]}: {first.numbers}.".strip()
+    return f"{sentence} \u201c{says}\u201d {_VERDICTS[first.verdict][0]}: {first.numbers}.".strip()
 
 
 def of_records(axes: Sequence[str], exhibit: Exhibit) -> str:

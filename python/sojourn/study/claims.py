@@ -194,11 +194,11 @@ def by_rules(
 
 def outcome(claim: Claim, evidence: Evidence, judgement: Callable[[], Judgement]) -> JudgedClaim:
     """Return what became of a claim, and by which runs of the evidence; without runs that tell its numbers are null."""
-    evidence.asked.clear()
+    evidence.run_names.clear()
     try:
-        judged = structs.replace(claim.undecided, **asdict(judgement()), runs=list(evidence.asked))
+        judged = structs.replace(claim.undecided, **asdict(judgement()), runs=list(evidence.run_names))
     except SojournError as error:
-        return structs.replace(claim.undecided, reason=str(error), runs=list(evidence.asked))
+        return structs.replace(claim.undecided, reason=str(error), runs=list(evidence.run_names))
     if judged.verdict != "holds" and claim.why:
         judged.reason += f"; why: {claim.why}"
     return judged

@@ -31,7 +31,7 @@ class Evidence:
     #: What a cell needs that the back end lacks, each thing in words; empty if it can be run.
     lacks: Callable[[Cell], tuple[str, ...]] = field(default=lambda _cell: ())
     #: The names of the stored runs that were asked for since it was cleared: those that a claim is judged by.
-    asked: dict[str, None] = field(default_factory=dict, compare=False, repr=False)
+    run_names: dict[str, None] = field(default_factory=dict, compare=False, repr=False)
 
     def of(self, cell: Cell) -> tuple[Observation, ...]:
         """Return the repeats of a cell; raises `SojournError` if there are none, or can be none."""
@@ -42,7 +42,7 @@ class Evidence:
         if not runs:
             message = f"there are no runs of {cell.words()}"
             raise SojournError(message)
-        self.asked.update(dict.fromkeys(run.run for run in runs if run.run))
+        self.run_names.update(dict.fromkeys(run.run for run in runs if run.run))
         return runs
 
     def by_seed(self, cell: Cell, quantity: Quantity) -> BySeed:

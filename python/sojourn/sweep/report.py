@@ -48,13 +48,13 @@ def report_of(sweep: SweepSummary, command: str = "") -> Report:
     from sojourn.report.result import extremes, intervals
     from sojourn.report.table import Table
 
-    told, figures = {}, []
+    quantities, figures = {}, []
     # The latency first, which is what sweeps are mostly about.
     for metric, heading in sorted(SHOWN.items(), key=lambda item: "latency" not in item[0]):
         rows = [{"cell": _words(cell), **structs.asdict(cell.summary[metric])} for cell in sweep.cells]
         found = intervals(rows, "cell")
         quantity, _, unit = heading.rstrip(")").partition(" (")
-        told[metric] = (quantity, found, unit)
+        quantities[metric] = (quantity, found, unit)
         if found and (drawing := _map(sweep, metric, heading)) is not None:
             caption = f"Means of the {quantity} of each combination; the table has their intervals."
             figures.append(draw(f"map-{metric}", caption, drawing))
@@ -71,7 +71,7 @@ def report_of(sweep: SweepSummary, command: str = "") -> Report:
     return Report(
         title=f"A sweep: {sweep.sweep}",
         reference="Every combination of lists of settings, with the same seeds.",
-        result=extremes(*told.values()),
+        result=extremes(*quantities.values()),
         command=command,
         facts=(
             *((key, ", ".join(values)) for key, values in sweep.vary.items()),
