@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import tempfile
 import tomllib
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from pathlib import Path
@@ -54,7 +54,13 @@ def certify(name: str, flow: Flow, seeds: Sequence[int], backend: Backend) -> It
             texts = [replace(scenario, seed=seed).normalized("sim") for seed in seeds]
             records = [json.loads(backend.run(text)) for text in texts]
         rate = case["steps"][-1][0] if "steps" in case else bits_per_s(str(scenario.up)) / 1e6
-        found = all_of([_check(bar, records, rate) for bar in case["bars"]])
+        checks = [_check(bar, records, rate) for bar in case["bars"]]
+        known = [check for check in checks if check is not None]
+        if len(known) < len(checks):
+            why = "a run does not have what is compared"
+            yield Certified(section=section, title=title, verdict="cannot tell", reason=why, bound=case["bound"])
+            continue
+        found = all_of(known)
         yield Certified(section=section, title=title, verdict=found.verdict, reason=found.reason, bound=case["bound"])
 
 
@@ -77,32 +83,40 @@ def _opportunities(steps: Sequence[tuple[float, float]]) -> Iterator[int]:
         begin += 1e3 * seconds
 
 
-def _check(bar: dict[str, Any], records: Sequence[dict[str, Any]], rate: float) -> Check:
+def _check(bar: dict[str, Any], records: Sequence[dict[str, Any]], rate: float) -> Check | None:
     from sojourn.stats import mean_interval
 
     relation, bound = bar["is"].split()
     values = [_read(bar["of"], record, bar["from"], bar["to"], rate) for record in records]
+    there = [value for value in values if value is not None]
+    if len(there) < len(values):
+        return None
     unit = "%" if bar["of"].startswith(("share", "loss")) else "packets"
     what = f"{bar['of'].replace('_', ' ')} from {bar['from']} s to {bar['to']} s"
-    return Check(what=what, interval=mean_interval(values), relation=relation, bound=float(bound), unit=unit)
+    return Check(what=what, interval=mean_interval(there), relation=relation, bound=float(bound), unit=unit)
 
 
-def _read(of: str, record: dict[str, Any], begin: float, end: float, rate: float) -> float:
-    """Return a quantity of the bins between two times: share of the rate (%), loss (%), queue or window (packets)."""
+def _read(of: str, record: dict[str, Any], begin: float, end: float, rate: float) -> float | None:
+    """Return a quantity of the bins between two times: share of the rate or loss (%), queue or window (packets).
+
+    It is `None` if the record does not have it.
+    """
     series = record["series"]
     bins = [at for at, time in enumerate(series["t_s"]) if begin < time <= end]
     kind, _, how = of.partition("_")
     if kind == "loss":
         passed, lost = (_gains(series[key]["up"], bins) for key in ("packets", "drops"))
-        return 100 * lost / (passed + lost)
+        return 100 * lost / (passed + lost) if passed + lost else None
     name = record["flows"][0]["name"]
-    found = {
-        "queue": lambda: series["backlog_packets"]["up"],
-        "window": lambda: series["cwnd_segments"][name],
-        "share": lambda: [100 * mbit * _FRAME / _PAYLOAD / rate for mbit in series["goodput_mbit"][name]],
-    }[kind]()
-    statistic = {"min": min, "max": max, "median": median, "": fmean}[how]
-    return float(statistic([found[at] for at in bins if found[at] is not None]))
+    if kind == "queue":
+        column = series["backlog_packets"]["up"]
+    elif kind == "window":
+        column = series["cwnd_segments"][name]
+    else:
+        column = [100 * mbit * _FRAME / _PAYLOAD / rate for mbit in series["goodput_mbit"][name]]
+    there = [float(column[at]) for at in bins if column[at] is not None]
+    statistics: dict[str, Callable[[list[float]], float]] = {"min": min, "max": max, "median": median, "": fmean}
+    return statistics[how](there) if there else None
 
 
 def _gains(counts: Sequence[int], bins: Sequence[int]) -> int:
