@@ -34,7 +34,7 @@ NOT_RUN = {
     "captures": 1,
     "cluster": 2,
     "kernel": 16,
-    "minutes": 19,
+    "minutes": 20,
     "namespaces": 3,
     "part": 2,
     "root": 5,

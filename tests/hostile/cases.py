@@ -73,6 +73,7 @@ def command_line(material: Material, rng: Random) -> list[str]:
         ],
         "view": ["good", "--no-browser"],
         "lab": ["--no-browser"],
+        "certify": ["bbr", "--repeat", "1"],
         "stacks list": ["--stacks", "good"],
         "stacks check": ["--stack", "quinn", "--stacks", "good"],
         "stacks compare": ["good", "no-such-program", "--stack", "quinn"],

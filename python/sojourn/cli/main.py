@@ -13,6 +13,7 @@ from contextlib import suppress
 from sojourn import __version__
 from sojourn.cli import (
     catalogue,
+    certify,
     compare,
     execute,
     export,
@@ -131,6 +132,7 @@ def build_parser() -> Parser:
         imports,
         kernel,
         l4s,
+        certify,
         stacks,
         catalogue,
     ):
