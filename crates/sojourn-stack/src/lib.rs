@@ -1,6 +1,6 @@
 //! A program of your own transport, which runs Sojourn's scenarios.
 //!
-//! A transport is a [`Stack`](sojourn_sim::Stack): its name, and a function that opens a connection as two
+//! A transport is a [`Stack`]: its name, and a function that opens a connection as two
 //! [`Agent`](sojourn_sim::Agent)s. [`program`] makes a `main` of it:
 //!
 //! - `PROGRAM list` prints its stacks.
