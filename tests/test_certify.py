@@ -6,7 +6,10 @@ import json
 
 import pytest
 
-from sojourn.certify import _opportunities, _read, load
+from sojourn.backends import Simulator
+from sojourn.certify import _opportunities, _read, certify, load
+from sojourn.errors import refused
+from sojourn.scenario import Flow
 from tests.conftest import Cli, assert_one_sentence
 
 VERDICTS = {"holds", "fails", "cannot tell", "not runnable"}
@@ -27,6 +30,25 @@ def test_cubic_is_told_from_bbr(cli: Cli) -> None:
     assert set(verdicts[0].values()) <= VERDICTS
     for section in ("A.3", "A.8", "A.10", "A.16"):
         assert [found[section] for found in verdicts] == ["holds", "fails"]
+
+
+def test_what_a_back_end_refuses_is_not_runnable_there() -> None:
+    class Refusing(Simulator):
+        name = "linux"
+
+        def run(self, scenario: str) -> str:
+            raise refused(len(scenario), "qdisc_up", "is not there")
+
+    found = {one.section: one for one in certify("bbr", Flow(name="flow", direction="up"), [1], Refusing())}
+    assert {one.verdict for one in found.values()} == {"not runnable"}
+    assert found["A.1"].reason.startswith("qdisc_up is ")
+    assert found["A.12"].reason.startswith("service_interval_down is 20ms")
+    assert found["A.15"].reason == "the rate steps, and a link of the back end linux has one"
+
+
+def test_a_flow_that_is_refused_is_one_sentence(cli: Cli) -> None:
+    assert_one_sentence(cli("certify", "bbr", "--cc", "nosuch", status=2), 'congestion_control is "nosuch"')
+    assert_one_sentence(cli("certify", "bbr", "--backend", "ns-3", status=2), "backend is 'ns-3'")
 
 
 def test_a_bad_number_of_seeds_is_one_sentence(cli: Cli) -> None:

@@ -13,6 +13,7 @@ from statistics import fmean, median
 from typing import Any
 
 from sojourn.backends import Backend
+from sojourn.errors import ParamError
 from sojourn.scenario import Flow, Scenario
 from sojourn.study.verdict import Check, all_of
 from sojourn.units import bits_per_s
@@ -42,17 +43,28 @@ def load(name: str) -> dict[str, Any]:
 
 
 def certify(name: str, flow: Flow, seeds: Sequence[int], backend: Backend) -> Iterator[Certified]:
-    """Run each case with each seed; raises as `Backend.run`."""
+    """Run each case with each seed; one that the back end refuses is not runnable there.
+
+    Raises `ParamError` if it refuses the flow, and as `Backend.run`.
+    """
     book = load(name)
+    Scenario(experiment="certify", flows=(flow,), **book["scenario"]).normalized(backend.name)
     for number, case in enumerate(book["cases"], 1):
         section, title = f"A.{number}", case["title"]
-        if why := case.get("not_runnable"):
+        why = case.get("not_runnable")
+        if "steps" in case and backend.name != "sim":
+            why = f"the rate steps, and a link of the back end {backend.name} has one"
+        if why:
             yield Certified(section=section, title=title, verdict="not runnable", reason=why)
             continue
         with tempfile.TemporaryDirectory() as folder:
             scenario = _scenario(book["scenario"], case, flow, Path(folder) / "trace")
-            texts = [replace(scenario, seed=seed).normalized("sim") for seed in seeds]
-            records = [json.loads(backend.run(text)) for text in texts]
+            try:
+                texts = [replace(scenario, seed=seed).normalized(backend.name) for seed in seeds]
+                records = [json.loads(backend.run(text)) for text in texts]
+            except ParamError as error:
+                yield Certified(section=section, title=title, verdict="not runnable", reason=str(error))
+                continue
         rate = case["steps"][-1][0] if "steps" in case else bits_per_s(str(scenario.up)) / 1e6
         checks = [_check(bar, records, rate) for bar in case["bars"]]
         known = [check for check in checks if check is not None]
