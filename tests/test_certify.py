@@ -7,7 +7,7 @@ import json
 import pytest
 
 from sojourn.backends import Simulator
-from sojourn.certify import _opportunities, _read, certify, load
+from sojourn.certify import _check, _opportunities, _read, certify, load
 from sojourn.errors import refused
 from sojourn.scenario import Flow
 from tests.conftest import Cli, assert_one_sentence
@@ -30,6 +30,18 @@ def test_cubic_is_told_from_bbr(cli: Cli) -> None:
     assert set(verdicts[0].values()) <= VERDICTS
     for section in ("A.3", "A.8", "A.10", "A.16"):
         assert [found[section] for found in verdicts] == ["holds", "fails"]
+
+
+@pytest.mark.parametrize(
+    ("queues", "verdict"), [([4, 4], "holds"), ([3, 3], "holds"), ([2, 5], "cannot tell"), ([5, 5], "fails")]
+)
+def test_a_bar_inside_the_interval_cannot_be_told(queues: list[int], verdict: str) -> None:
+    records = [
+        {"series": {"t_s": [1.0], "backlog_packets": {"up": [queue]}}, "flows": [{"name": "flow"}]} for queue in queues
+    ]
+    check = _check({"of": "queue_max", "from": 0, "to": 1, "is": "<= 4"}, records, 20)
+    assert check is not None
+    assert check.verdict == verdict
 
 
 def test_what_a_back_end_refuses_is_not_runnable_there() -> None:

@@ -98,14 +98,18 @@ def _opportunities(steps: Sequence[tuple[float, float]]) -> Iterator[int]:
 def _check(bar: dict[str, Any], records: Sequence[dict[str, Any]], rate: float) -> Check | None:
     from sojourn.stats import mean_interval
 
-    relation, bound = bar["is"].split()
+    relation, bound = bar["is"].split()[0], float(bar["is"].split()[1])
     values = [_read(bar["of"], record, bar["from"], bar["to"], rate) for record in records]
     there = [value for value in values if value is not None]
     if len(there) < len(values):
         return None
     unit = "%" if bar["of"].startswith(("share", "loss")) else "packets"
     what = f"{bar['of'].replace('_', ' ')} from {bar['from']} s to {bar['to']} s"
-    return Check(what=what, interval=mean_interval(there), relation=relation, bound=float(bound), unit=unit)
+    found = mean_interval(there)
+    # A claim that something is no worse fails only where it clearly is. A case must clearly hold as well.
+    if found.low is not None and found.high is not None and found.low < bound < found.high:
+        relation = relation.rstrip("=")
+    return Check(what=what, interval=found, relation=relation, bound=bound, unit=unit)
 
 
 def _read(of: str, record: dict[str, Any], begin: float, end: float, rate: float) -> float | None:
