@@ -53,6 +53,11 @@ def test_reproduce_writes_claims_figures_tables_and_report(cli: Cli, tmp_path: P
     assert sorted(path.name for path in (folder / "tables").iterdir()) == ["table1.csv", "table1.md"]
     page = (folder / "report.html").read_text()
     assert all(claim["id"] in page for claim in claims)
+    (tmp_path / "elsewhere").mkdir()
+    cli("report", "o", "--out", "elsewhere/again.html")
+    links = re.findall(r'href="([^"#]+/run\.json)"', (tmp_path / "elsewhere/again.html").read_text())
+    assert links
+    assert all((tmp_path / "elsewhere" / link).is_file() for link in links)
     cli("plot", "ellipse", "o", "--link", "10/1", "--out", "x.svg")
     assert (tmp_path / "x.svg").read_bytes().startswith(b"<?xml")
     assert "link" in cli("plot", "ellipse", "o", "--out", "y.svg", status=2).stderr

@@ -16,9 +16,11 @@ pub(crate) mod wifi;
 pub use downloads::{DownloadRecord, FileRecord, SojournOfOne, WritesRecord};
 pub use flusher::{FlushRecord, FlusherFlowRecord, FlusherFlowSeries, FlusherRecord, PathRttRecord};
 pub use games::GameRecord;
+pub use pages::{FetchRecord, WebRecord};
 pub use programs::{ProgramFlowRecord, ProgramRecord, ProgramWayRecord};
 pub(crate) use simulated::Simulated;
 pub use stack::StackRecord;
+pub use voice::{VoiceRecord, VoiceSeries};
 pub use wifi::{WifiLatencyRecord, WifiRecord, WifiStationRecord, WifiTidRecord, WifiWayRecord};
 
 use crate::histogram::Histogram;
@@ -336,76 +338,6 @@ pub struct PerDirection<T> {
     pub up: T,
     /// Server to client.
     pub down: T,
-}
-
-/// What the record of a voice stream has beside that of any probe.
-#[derive(Clone, Debug, JsonSchema, Serialize)]
-pub struct VoiceRecord {
-    /// `g711`, `opus`.
-    pub codec: &'static str,
-    /// Rate of the coded speech, kbit/s.
-    pub bitrate_kbit: f64,
-    /// Time between packets, ms.
-    pub frame_ms: f64,
-    /// One-way delay of the empty path, ms.
-    pub base_delay_ms: f64,
-    /// RFC 3550's interarrival jitter at the end, ms; `None` if fewer than two packets arrived.
-    #[schemars(extend("x-null" = true))]
-    pub jitter_ms: Option<f64>,
-    /// Mean difference of the delays of successive packets, ms; `None` if no two arrived.
-    #[schemars(extend("x-null" = true))]
-    pub ipdv_ms: Option<f64>,
-}
-
-/// The packets of a voice stream by the bin in which they were sent.
-#[derive(Clone, Debug, JsonSchema, Serialize)]
-pub struct VoiceSeries {
-    /// End of each bin.
-    pub t_s: Vec<f64>,
-    /// Mean delay of those that arrived; `None` if there is none.
-    pub delay_ms: Vec<Option<f64>>,
-    /// Largest of them.
-    pub max_ms: Vec<Option<f64>>,
-    /// Packets sent.
-    pub sent: Vec<u32>,
-    /// Of them, lost.
-    pub lost: Vec<u32>,
-}
-
-/// One web client, over the measured window.
-#[derive(Clone, Debug, JsonSchema, Serialize)]
-pub struct WebRecord {
-    /// Its name.
-    pub name: String,
-    /// Name of its page.
-    pub page: String,
-    /// Objects of the page, the main document among them.
-    pub objects: usize,
-    /// Their sizes added up.
-    pub bytes: u64,
-    /// Each completed fetch, in order.
-    pub fetches: Vec<FetchRecord>,
-    /// How many those are. One that is under way at the end is not counted.
-    pub completed: usize,
-    /// Their times, in seconds.
-    pub time_s: Quantiles,
-}
-
-/// One page fetched; times in seconds.
-#[derive(Clone, Debug, JsonSchema, Serialize)]
-pub struct FetchRecord {
-    /// When it began, from the beginning of the measured window.
-    pub start_s: f64,
-    /// How long the first look-up took; `None` if names are not looked up.
-    pub dns_s: Option<f64>,
-    /// How long the first handshake took.
-    pub connect_s: f64,
-    /// From the beginning to the last byte of the last object.
-    pub time_s: f64,
-    /// SYNs sent again.
-    pub syn_retransmitted: u32,
-    /// Queries sent again.
-    pub dns_retried: u32,
 }
 
 /// What is told of a link in each bin.

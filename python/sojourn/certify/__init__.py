@@ -107,7 +107,7 @@ def _check(bar: dict[str, Any], records: Sequence[dict[str, Any]], rate: float) 
     what = f"{bar['of'].replace('_', ' ')} from {bar['from']} s to {bar['to']} s"
     found = mean_interval(there)
     # A claim that something is no worse fails only where it clearly is. A case must clearly hold as well.
-    if found.low is not None and found.high is not None and found.low < bound < found.high:
+    if found.low is not None and found.high is not None and found.low <= bound <= found.high and found.low < found.high:
         relation = relation.rstrip("=")
     return Check(what=what, interval=found, relation=relation, bound=bound, unit=unit)
 

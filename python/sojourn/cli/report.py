@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import argparse
+import dataclasses
+import os
 from pathlib import Path
 from typing import Any
 
@@ -29,6 +31,7 @@ def handle(args: argparse.Namespace) -> int:
     from sojourn import report
     from sojourn.files import check_target, write_file
     from sojourn.store.index import load
+    from sojourn.store.stored_run import StoredRun
 
     check_target(args.out, "out", force=args.force)
     if (args.folder / "sweep.json").is_file():
@@ -38,6 +41,9 @@ def handle(args: argparse.Namespace) -> int:
     else:
         results = load(args.folder, args.store)
         shown = report.compared(results, report.all_figures(results))
+        # The page may be in another folder than the one that it is of.
+        run = next(run for cell in results.comparison.cells for run in cell.runs if isinstance(run, StoredRun))
+        shown = dataclasses.replace(shown, store=os.path.relpath(run.folder.parent, args.out.parent))
     write_file(args.out, report.page(shown))
     print(args.out)
     return 0

@@ -118,7 +118,7 @@ def _write_report(folder: ResultFolder, cells: Sequence[MapCell], cc: str) -> No
     from sojourn.report.table import Table
     from sojourn.stats import Interval
 
-    headers, rows = _rows(cells)
+    note = "The best setting, and utilisation / delay (ms) of it and of three others, with fresh seeds."
     best = {
         name: {
             f"{cell.qdisc} at {cell.rate} and {cell.rtt_ms:g} ms": Interval(
@@ -134,14 +134,7 @@ def _write_report(folder: ResultFolder, cells: Sequence[MapCell], cc: str) -> No
         name="cells",
         title="All cells",
         figures=(draw("map", caption, tuning_map(cells)),),
-        table=Table(
-            name="cells",
-            headers=tuple(headers),
-            rows=tuple(map(tuple, rows)),
-            left=1,
-            records=(),
-            note="The best setting, and utilisation / delay (ms) of it and of three others, with fresh seeds.",
-        ),
+        table=Table.of("cells", _rows(cells), note, left=1),
     )
     shown = Report(
         title="A map of CoDel's parameters",

@@ -103,14 +103,8 @@ def report_of(
     )
     same = {key for key in found[0].cell.settings if len({one.cell.settings[key] for one in found}) == 1}
     filled = {_words(one, same): one.share for one in found if one.filled}
-    heads, body = counts_table(found)
-    table = Table(
-        name="verdicts",
-        headers=tuple(heads),
-        rows=tuple(map(tuple, body)),
-        records=(),
-        note="How many cells have which verdict; map.csv has every cell with its interval, goodputs, marks and seeds.",
-    )
+    note = "How many cells have which verdict; map.csv has every cell with its interval, goodputs, marks and seeds."
+    table = Table.of("verdicts", counts_table(found), note)
     sentences = [
         f"{TITLES[cells[0].cell.bottleneck]}. {' '.join(rule(cells, side).sentence() for side in reversed(SIDES))}"
         for cells in _places(found)

@@ -159,13 +159,11 @@ def compared(results: Results, drawn: dict[str, tuple[Figure, ...]]) -> Report:
         labels = [cell.qdisc for cell in comparison.cells if cell.link == link]
         colours = style.colours(labels)
         repeats = len(next(cell for cell in comparison.cells if cell.link == link).runs)
-        table = Table(
-            name=slug(link),
-            headers=tuple(headers(comparison)),
-            rows=tuple(tuple(row) for row in table_rows(comparison, link)),
+        table = Table.of(
+            slug(link),
+            (headers(comparison), table_rows(comparison, link)),
+            f"Mean over {repeats} runs and its 95 % interval." if repeats > 1 else "One run: no interval.",
             left=1,
-            records=(),
-            note=f"Mean over {repeats} runs and its 95 % interval." if repeats > 1 else "One run: no interval.",
             colours=tuple(colours[label] for label in labels),
         )
         title = f"{_figure_number(of_link[0].name)}{link_words(link)} (down/up)"

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from sojourn import tables
 
@@ -19,11 +20,17 @@ class Table:
     rows: tuple[tuple[str, ...], ...]
     left: int = 2
     #: What goes into the CSV file: a row for each value, numbers unrounded.
-    records: tuple[Mapping[str, tables.Value], ...]
+    records: tuple[Mapping[str, tables.Value], ...] = ()
     #: Below the table.
     note: str
     #: Of the dots before the rows, if they have some.
     colours: tuple[str, ...] = ()
+
+    @classmethod
+    def of(cls, name: str, columns: tuple[Sequence[str], Sequence[Sequence[str]]], note: str, **more: Any) -> Table:
+        """Return a table of heads and rows that has no records; `more` are other attributes."""
+        headers, rows = columns
+        return cls(name=name, headers=tuple(headers), rows=tuple(map(tuple, rows)), note=note, **more)
 
     def markdown(self) -> str:
         """Return the table in Markdown."""

@@ -58,15 +58,8 @@ def report_of(sweep: SweepSummary, command: str = "") -> Report:
         if found and (drawing := _map(sweep, metric, heading)) is not None:
             caption = f"Means of the {quantity} of each combination; the table has their intervals."
             figures.append(draw(f"map-{metric}", caption, drawing))
-    headers, body = table(sweep)
-    cells = Table(
-        name="cells",
-        headers=tuple(headers),
-        rows=tuple(map(tuple, body)),
-        left=len(sweep.vary),
-        records=(),
-        note="Means over the runs of a combination and their 95 % intervals.",
-    )
+    note = "Means over the runs of a combination and their 95 % intervals."
+    cells = Table.of("cells", table(sweep), note, left=len(sweep.vary))
     runs = sum(cell.n for cell in sweep.cells)
     return Report(
         title=f"A sweep: {sweep.sweep}",
@@ -78,7 +71,7 @@ def report_of(sweep: SweepSummary, command: str = "") -> Report:
             ("runs", f"{runs}, of {len(sweep.cells)} combinations"),
             ("version", f"sojourn (code {sweep.code_version})"),
         ),
-        setup="Each combination is run with seeds of its own number of repeats; what does not vary is the same in all.",
+        setup="What does not vary is the same in all combinations.",
         exhibits=(
             Exhibit(
                 name="cells",

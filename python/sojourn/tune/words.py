@@ -189,7 +189,7 @@ def report_of(outcome: Tuning, bench: Bench, space: Space, request: Request, fro
     from sojourn.report.result import shown
     from sojourn.report.table import Table
 
-    (headers, rows), text = _checked_rows(outcome, bench), outcome.best.setting.text
+    text = outcome.best.setting.text
     numbers = {
         name: ", ".join(
             f"{metric} {shown(interval_at_worst(one, metric)[1], METRICS[metric].unit)}" for metric in request.axes
@@ -214,13 +214,7 @@ def report_of(outcome: Tuning, bench: Bench, space: Space, request: Request, fro
                 name="check",
                 title="The best setting beside the known ones",
                 figures=(front,),
-                table=Table(
-                    name="check",
-                    headers=tuple(headers),
-                    rows=tuple(map(tuple, rows)),
-                    records=(),
-                    note="Means and their 95 % intervals.",
-                ),
+                table=Table.of("check", _checked_rows(outcome, bench), "Means and their 95 % intervals."),
                 paragraphs=tuple(
                     filter(None, [says, answer.leaf(text), "Where this device is to be the bottleneck:", *lines])
                 ),

@@ -1,11 +1,49 @@
 //! The record of a web client.
 
+use super::Quantiles;
 use super::numbers::{mean, seconds_from};
 use super::simulated::Simulated;
-use super::{FetchRecord, Quantiles, WebRecord};
 use crate::simulator::Added;
 use crate::traffic::web::WebClient;
+use schemars::JsonSchema;
+use serde::Serialize;
 use sojourn_scenario::WebScenario;
+
+/// One web client, over the measured window.
+#[derive(Clone, Debug, JsonSchema, Serialize)]
+pub struct WebRecord {
+    /// Its name.
+    pub name: String,
+    /// Name of its page.
+    pub page: String,
+    /// Objects of the page, the main document among them.
+    pub objects: usize,
+    /// Their sizes added up.
+    pub bytes: u64,
+    /// Each completed fetch, in order.
+    pub fetches: Vec<FetchRecord>,
+    /// How many those are. One that is under way at the end is not counted.
+    pub completed: usize,
+    /// Their times, in seconds.
+    pub time_s: Quantiles,
+}
+
+/// One page fetched; times in seconds.
+#[derive(Clone, Debug, JsonSchema, Serialize)]
+pub struct FetchRecord {
+    /// When it began, from the beginning of the measured window.
+    pub start_s: f64,
+    /// How long the first look-up took; `None` if names are not looked up.
+    pub dns_s: Option<f64>,
+    /// How long the first handshake took.
+    pub connect_s: f64,
+    /// From the beginning to the last byte of the last object.
+    pub time_s: f64,
+    /// SYNs sent again.
+    pub syn_retransmitted: u32,
+    /// Queries sent again.
+    pub dns_retried: u32,
+}
 
 /// The record of a client with these fetches.
 pub(crate) fn record(s: &WebScenario, fetches: Vec<FetchRecord>) -> WebRecord {

@@ -1,9 +1,45 @@
 //! The record of a voice stream.
 
-use super::{ProbeRecord, Quantiles, VoiceRecord, VoiceSeries};
+use super::{ProbeRecord, Quantiles};
 use crate::traffic::voice_trace::{VoiceBin, VoiceTrace};
+use schemars::JsonSchema;
+use serde::Serialize;
 use sojourn_scenario::{Direction, ProbeScenario, Scenario, Voice};
 use sojourn_units::Duration;
+
+/// What the record of a voice stream has beside that of any probe.
+#[derive(Clone, Debug, JsonSchema, Serialize)]
+pub struct VoiceRecord {
+    /// `g711`, `opus`.
+    pub codec: &'static str,
+    /// Rate of the coded speech, kbit/s.
+    pub bitrate_kbit: f64,
+    /// Time between packets, ms.
+    pub frame_ms: f64,
+    /// One-way delay of the empty path, ms.
+    pub base_delay_ms: f64,
+    /// RFC 3550's interarrival jitter at the end, ms; `None` if fewer than two packets arrived.
+    #[schemars(extend("x-null" = true))]
+    pub jitter_ms: Option<f64>,
+    /// Mean difference of the delays of successive packets, ms; `None` if no two arrived.
+    #[schemars(extend("x-null" = true))]
+    pub ipdv_ms: Option<f64>,
+}
+
+/// The packets of a voice stream by the bin in which they were sent.
+#[derive(Clone, Debug, JsonSchema, Serialize)]
+pub struct VoiceSeries {
+    /// End of each bin.
+    pub t_s: Vec<f64>,
+    /// Mean delay of those that arrived; `None` if there is none.
+    pub delay_ms: Vec<Option<f64>>,
+    /// Largest of them.
+    pub max_ms: Vec<Option<f64>>,
+    /// Packets sent.
+    pub sent: Vec<u32>,
+    /// Of them, lost.
+    pub lost: Vec<u32>,
+}
 
 pub(super) fn record(
     probe: &ProbeScenario,

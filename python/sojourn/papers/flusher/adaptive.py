@@ -56,7 +56,6 @@ def verdicts(evidence: Evidence) -> Table | None:
         name="adaptive-verdicts",
         headers=(*_HEADS, *(word for name in _WORDS.values() for word in (f"RTT, {name}", "goodput", "better"))),
         rows=tuple(rows),
-        records=(),
         note="Better: the whole interval of the RTT is below zero, and that of the goodput is not.",
         left=4,
     )
